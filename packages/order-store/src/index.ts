@@ -1,1 +1,40 @@
-export {};
+/**
+ * Orders in Postgres: the only SQL of the fleet.
+ *
+ * For: applying batches of events to orders in one transaction, exactly once and in the order given; answering repeats from
+ * the inbox; held events, poison, deferral expiry, replay, audit, purge, reports and the schema's migrations.
+ * Not for: deciding who may try (the lanes do), what an event means (`@junban/orders` does), or telling anybody about it
+ * (the outbox rows written here are published by others).
+ */
+export { createOrderStore, type OrderStore, type OrderStoreOptions } from "./order-store.ts";
+export { migrate, migrationStatus, type MigrationReport, type MigrationStatus } from "./migrate.ts";
+export {
+  ConnectionLostError,
+  DeadlinePassedError,
+  EventNotFoundError,
+  MigrationError,
+  NotCommittedError,
+  OrderBusyError,
+  OrderStoreError,
+  PurgedMeanwhileError,
+  TripTimeoutError,
+  WrongOutcomeError,
+} from "./errors.ts";
+export type {
+  AuditDifference,
+  AuditFinding,
+  CommitFacts,
+  DeadLetter,
+  EventReport,
+  HeldReport,
+  LaneBatch,
+  LaneResult,
+  LaneTrouble,
+  MaintenanceLocator,
+  OperatorResult,
+  OrderReport,
+  Outcome,
+  Settled,
+  StandingEvent,
+  StoreSummary,
+} from "./types.ts";

@@ -1,0 +1,132 @@
+import { DatabaseError } from "pg";
+
+/** The base of every error this package throws on its own account. */
+export abstract class OrderStoreError extends Error {
+  abstract readonly code: string;
+}
+
+/** Thrown when the connection broke or did not answer in time; whether a COMMIT under way counted is then unknown. */
+export class ConnectionLostError extends OrderStoreError {
+  readonly code = "CONNECTION_LOST";
+  constructor(options: { cause: unknown }) {
+    const cause = options.cause instanceof Error ? options.cause.message : String(options.cause);
+    super(`the connection to Postgres was lost: ${cause}`, options);
+    this.name = "ConnectionLostError";
+  }
+}
+
+/** Thrown when a trip was not answered within its bound; the connection is destroyed, never pooled again. */
+export class TripTimeoutError extends OrderStoreError {
+  readonly code = "TRIP_TIMEOUT";
+  readonly timeoutMs: number;
+  constructor({ timeoutMs }: { timeoutMs: number }) {
+    super(`Postgres did not answer within ${timeoutMs} ms`);
+    this.name = "TripTimeoutError";
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** Thrown when COMMIT was answered with ROLLBACK, or wrote fewer or more rows than decided. Nothing was kept. */
+export class NotCommittedError extends OrderStoreError {
+  readonly code = "NOT_COMMITTED";
+  constructor(what: string) {
+    super(`the transaction was not committed: ${what}`);
+    this.name = "NotCommittedError";
+  }
+}
+
+/** Thrown when a purge committed while this transaction waited for it; the transaction must start again. */
+export class PurgedMeanwhileError extends OrderStoreError {
+  readonly code = "PURGED_MEANWHILE";
+  readonly lcid: string;
+  constructor({ lcid }: { lcid: string }) {
+    super(`order ${lcid} was purged while its events were being applied; start again`);
+    this.name = "PurgedMeanwhileError";
+    this.lcid = lcid;
+  }
+}
+
+/** Reported when the lease of a lane had run out before its transaction could commit. Nothing was kept. */
+export class DeadlinePassedError extends OrderStoreError {
+  readonly code = "DEADLINE_PASSED";
+  readonly lcid: string;
+  constructor({ lcid }: { lcid: string }) {
+    super(`the lease of ${lcid} ran out before its transaction could commit`);
+    this.name = "DeadlinePassedError";
+    this.lcid = lcid;
+  }
+}
+
+/** Reported when another transaction held the order's row for longer than `lock_timeout`. */
+export class OrderBusyError extends OrderStoreError {
+  readonly code = "ORDER_BUSY";
+  readonly lcid: string;
+  constructor({ lcid }: { lcid: string }) {
+    super(`order ${lcid} is being changed by another transaction; try again`);
+    this.name = "OrderBusyError";
+    this.lcid = lcid;
+  }
+}
+
+/** Thrown by operators' calls when no such event was ever decided. */
+export class EventNotFoundError extends OrderStoreError {
+  readonly code = "EVENT_NOT_FOUND";
+  readonly source: string;
+  readonly id: string;
+  constructor({ source, id }: { source: string; id: string }) {
+    super(`no event ${id} of ${source} is on record`);
+    this.name = "EventNotFoundError";
+    this.source = source;
+    this.id = id;
+  }
+}
+
+/** Thrown by operators' calls when the event's outcome does not allow what was asked. */
+export class WrongOutcomeError extends OrderStoreError {
+  readonly code = "WRONG_OUTCOME";
+  readonly outcome: string;
+  constructor({ outcome, asked }: { outcome: string; asked: "replay" | "drop" }) {
+    super(`an event that is ${outcome} cannot be asked to ${asked}`);
+    this.name = "WrongOutcomeError";
+    this.outcome = outcome;
+  }
+}
+
+/** Thrown when the schema could not be brought up to date. */
+export class MigrationError extends OrderStoreError {
+  readonly code = "MIGRATION_FAILED";
+  readonly migration: string | null;
+  constructor({ migration }: { migration: string | null }, options: { cause: unknown }) {
+    super(`migration ${migration ?? "set"} failed: ${options.cause instanceof Error ? options.cause.message : String(options.cause)}`, options);
+    this.name = "MigrationError";
+    this.migration = migration;
+  }
+}
+
+/**
+ * What to do about an error of a transaction:
+ * `lost` and `passing` go away by themselves; `tooLong` does with fewer events at once; `inbox` is answered by reading the
+ * inbox again; `content` lies in one of the events; `unknown` is for people.
+ */
+export type TroubleClass = "lost" | "passing" | "tooLong" | "inbox" | "content" | "unknown";
+
+const PASSING_STATES: ReadonlySet<string> = new Set(["40001", "40P01", "55P03", "25P03", "25P04"]);
+const PASSING_CLASSES: ReadonlySet<string> = new Set(["08", "53"]);
+const CONTENT_CLASSES: ReadonlySet<string> = new Set(["22", "23", "54"]);
+
+export function classify(error: unknown): TroubleClass {
+  if (error instanceof ConnectionLostError || error instanceof TripTimeoutError) return "lost";
+  if (error instanceof PurgedMeanwhileError) return "passing";
+  if (!(error instanceof DatabaseError) || error.code === undefined) return "unknown";
+  const state = error.code;
+  if (state === "57014") return "tooLong";
+  if (state.startsWith("57P0")) return "lost";
+  if (PASSING_STATES.has(state) || PASSING_CLASSES.has(state.slice(0, 2))) return "passing";
+  if (state === "23505" && error.constraint === "order_events_pkey") return "inbox";
+  if (CONTENT_CLASSES.has(state.slice(0, 2))) return "content";
+  return "unknown";
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

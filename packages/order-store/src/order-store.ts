@@ -1,0 +1,88 @@
+import type { decide } from "@junban/orders";
+import type {
+  AuditFinding,
+  CommitFacts,
+  DeadLetter,
+  EventReport,
+  HeldReport,
+  LaneBatch,
+  LaneResult,
+  MaintenanceLocator,
+  OperatorResult,
+  OrderReport,
+  StoreSummary,
+} from "./types.ts";
+
+export interface OrderStoreOptions {
+  readonly databaseUrl: string;
+  /** Connections for `apply`; default 8. Reports and maintenance use up to two more. */
+  readonly poolSize?: number;
+  /** Per statement, milliseconds; default 5000. Keep it below the lease. */
+  readonly statementTimeoutMs?: number;
+  /** Longest wait for another transaction's row lock, milliseconds; default 2000. Keep it below the lease. */
+  readonly lockTimeoutMs?: number;
+  /** The server ends a transaction that sits idle this long, milliseconds; default 5000. Keep it below the lease. */
+  readonly idleTransactionTimeoutMs?: number;
+  /** How long events wait for a payment, milliseconds; default 72 hours. */
+  readonly holdPaymentMs?: number;
+  /** How long other early events wait, milliseconds; default 24 hours. */
+  readonly holdMs?: number;
+  /** Whether an event that fails halts its order (`halt`, default) or is left aside (`skip`). */
+  readonly poison?: "halt" | "skip";
+  /** Stored with each event, so that people see which process decided it. */
+  readonly worker: string;
+  /** The decision itself; default `decide` of `@junban/orders`. */
+  readonly decide?: typeof decide;
+  /** Told after each commit; must not throw. */
+  readonly onCommit?: (facts: CommitFacts) => void;
+}
+
+/**
+ * Everything the fleet asks of Postgres. Each call has an upper bound: its statements' and locks' limits.
+ * Calls other than `apply` throw a typed error, or the server's own, when Postgres refuses or does not answer.
+ */
+export interface OrderStore {
+  /**
+   * Applies at most 32 lanes' batches, at most one a lcid, in as few transactions as their trouble allows. Never throws for
+   * trouble of the database or of an event: each lane's result says what was settled, and why not all.
+   */
+  apply(batches: readonly LaneBatch[]): Promise<readonly LaneResult[]>;
+  /** Resolves when Postgres answers. */
+  ping(): Promise<void>;
+  readOrder(lcid: string): Promise<OrderReport | null>;
+  /** All events of an order by arrival. */
+  readHistory(lcid: string): Promise<readonly EventReport[]>;
+  readEvent(event: { source: string; id: string }): Promise<EventReport | null>;
+  /** Held events, those due first in front; those without a deadline last. */
+  listHeld(options: { dueWithinMs?: number; limit: number }): Promise<readonly HeldReport[]>;
+  listDead(options: { reason?: string; outcome?: "failed" | "rejected"; limit: number }): Promise<readonly DeadLetter[]>;
+  summary(): Promise<StoreSummary>;
+  /** Orders with held events whose deadline has passed. */
+  dueHeld(options: MaintenanceLocator): Promise<readonly string[]>;
+  /** Rejects an order's overdue held events; returns how many. */
+  expireHeld(lcid: string): Promise<number>;
+  /** Orders with events deferred UNSUPPORTED that this build knows how to decide. */
+  unsupported(options: MaintenanceLocator): Promise<readonly string[]>;
+  /** Decides those events of one order by arrival; returns how many were decided. */
+  redecideUnsupported(lcid: string): Promise<number>;
+  /** Orders that are halted although none of their events is failed any more: a release was interrupted half-way. */
+  stuckHalted(options: MaintenanceLocator): Promise<readonly string[]>;
+  /** Decides the blocked events of such an order, by arrival, and lets it go on; returns how many. */
+  releaseHalted(lcid: string): Promise<number>;
+  /** Decides a failed or rejected event again, in its place, and after a failed one the events it blocked. */
+  replay(event: { source: string; id: string }): Promise<OperatorResult>;
+  /** Gives a failed or held event up for good, with a reason, or acknowledges a rejected one's alert. */
+  drop(event: { source: string; id: string; reason: string }): Promise<OperatorResult>;
+  /** Folds each order's history and compares it with the stored rows; all orders by default, in ascending order. */
+  audit(lcids?: readonly string[]): AsyncIterable<AuditFinding>;
+  /** Finished orders not changed for that long. */
+  purgeable(options: MaintenanceLocator & { olderThanMs: number }): Promise<readonly string[]>;
+  /** Deletes one finished order and its events and leaves a tombstone; false when it is not finished or not there. */
+  purgeOne(lcid: string): Promise<boolean>;
+  /** Connections in use now. */
+  poolInUse(): number;
+  /** Ends all connections; bounded even when the server does not answer. */
+  close(): Promise<void>;
+}
+
+export declare function createOrderStore(options: OrderStoreOptions): OrderStore;

@@ -1,0 +1,163 @@
+import type { Derived, EventEnvelope, Line } from "@junban/orders";
+
+/** One request of a lane, as it stood in its line. */
+export interface StandingEvent {
+  /** The request key: it names the event and its body at once. */
+  readonly key: string;
+  /** JSON text of the event's envelope. */
+  readonly body: string;
+  /** Redis time at which it was queued, in milliseconds. */
+  readonly publishedAtMs: number;
+}
+
+/** The first requests of one lane, in the order in which they were published. */
+export interface LaneBatch {
+  readonly lcid: string;
+  readonly requests: readonly StandingEvent[];
+  /** Settles the first request `failed CRASH_LOOP` without deciding it: deciding it killed one holder after another. */
+  readonly giveUpHead?: boolean;
+  /** `performance.now()` at which the lane's lease ends. Checked just before COMMIT; saves work, protects nothing. */
+  readonly deadlineMs?: number;
+}
+
+export type Outcome = "applied" | "duplicate" | "rejected" | "deferred" | "failed" | "conflict";
+
+/** The answer to one request. It is final for the lane even where the event is held: a held event is decided from its row. */
+export interface Settled {
+  readonly key: string;
+  readonly source: string;
+  readonly id: string;
+  readonly type: string;
+  readonly outcome: Outcome;
+  readonly reason: string | null;
+  /** The order's version that this event made, when applied. */
+  readonly version: number | null;
+  /** True when an earlier decision on record answered, so that this delivery changed nothing. */
+  readonly repeat: boolean;
+}
+
+/**
+ * Why not every request of a lane was settled. `passing`: try again later; `down`: the database does not answer at all;
+ * `deadline`: the lease ran out first; `unknown`: an error nobody foresaw, for people to look at.
+ */
+export interface LaneTrouble {
+  readonly kind: "passing" | "down" | "deadline" | "unknown";
+  readonly error: Error;
+}
+
+export interface LaneResult {
+  readonly lcid: string;
+  /** A prefix of the batch's requests, in their order. */
+  readonly settled: readonly Settled[];
+  /** Set when `settled` is shorter than the batch. */
+  readonly trouble: LaneTrouble | null;
+  /** Held events that this batch's events brought to a decision. */
+  readonly released: number;
+}
+
+/** Facts about one committed transaction, for metrics. */
+export interface CommitFacts {
+  readonly lanes: number;
+  readonly events: number;
+  readonly roundTrips: number;
+}
+
+export interface HeldReport {
+  readonly lcid: string;
+  readonly source: string;
+  readonly id: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly arrival: number;
+  readonly publishedAt: Date;
+  /** Null for events that wait without a deadline. */
+  readonly until: Date | null;
+}
+
+export interface EventReport {
+  readonly seq: number;
+  readonly lcid: string;
+  readonly source: string;
+  readonly id: string;
+  readonly type: string;
+  readonly outcome: Exclude<Outcome, "conflict">;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly version: number | null;
+  readonly arrival: number;
+  readonly publishedAt: Date;
+  readonly decidedAt: Date;
+  readonly deferredUntil: Date | null;
+  readonly alert: boolean;
+  readonly worker: string;
+  /** Null where the event could not be kept; `raw` then holds an escaped excerpt. */
+  readonly event: EventEnvelope | null;
+  readonly raw: string | null;
+}
+
+export interface OrderReport extends Omit<Derived, "openMinor"> {
+  readonly lcid: string;
+  readonly version: number;
+  readonly currency: string | null;
+  readonly shipGate: string | null;
+  readonly adjustmentMinor: number;
+  readonly authorizedMinor: number;
+  readonly capturedMinor: number;
+  readonly voidedMinor: number;
+  readonly refundedMinor: number;
+  readonly openCancels: number;
+  readonly paymentFailures: number;
+  readonly held: number;
+  readonly halted: boolean;
+  readonly arrivals: number;
+  readonly placedAt: Date | null;
+  readonly updatedAt: Date;
+  readonly lines: readonly Line[];
+  readonly heldEvents: readonly HeldReport[];
+  readonly alerts: readonly EventReport[];
+}
+
+/** A dead letter: an event that failed, or was rejected, and why. */
+export type DeadLetter = Omit<EventReport, "event" | "raw">;
+
+export interface StoreSummary {
+  readonly ordersByStatus: Readonly<Record<string, number>>;
+  readonly eventsByOutcome: Readonly<Record<string, number>>;
+  readonly held: number;
+  readonly halted: number;
+  readonly alerts: number;
+  readonly outboxUnpublished: number;
+  /** Age of the oldest unpublished outbox row, in milliseconds; 0 when there is none. */
+  readonly outboxLagMs: number;
+}
+
+/** What an audit found about one order; sound when `differences` is empty. */
+export interface AuditFinding {
+  readonly lcid: string;
+  readonly differences: readonly AuditDifference[];
+}
+
+export interface AuditDifference {
+  /** For example `orders.captured_minor`, `order_lines[A].shipped`, `order_events.arrival`. */
+  readonly field: string;
+  readonly stored: unknown;
+  /** What folding the order's applied events gives. */
+  readonly folded: unknown;
+}
+
+/** What an operator's call changed. */
+export interface OperatorResult {
+  readonly outcome: Exclude<Outcome, "conflict">;
+  readonly reason: string | null;
+  readonly version: number | null;
+  /** Blocked events of the same order that were decided after it, in their order. */
+  readonly released: number;
+  /** True while the order still stands behind another failed event. */
+  readonly halted: boolean;
+}
+
+export interface MaintenanceLocator {
+  readonly limit: number;
+  /** Resume behind this lcid; lcids come in ascending order. */
+  readonly after?: string;
+}
