@@ -1,1 +1,20 @@
-export {};
+/**
+ * Events in BullMQ: queue names, the publisher, the consumer and a reader for operators.
+ *
+ * For: putting an event into its lane and its queue as one acknowledged step, running a processor over the queues,
+ * and looking at what waits or died there. It is the only package that touches BullMQ.
+ *
+ * Not for: deciding what an event means (orders), whose turn it is (handoff-lock), or what counts as done
+ * (order-store). A job here carries an event; it never says in which order events are applied.
+ */
+export { FAMILY_QUEUES, QUEUE_PREFIX, queueNameOf } from "./names.ts";
+export { priorityFor } from "./priority.ts";
+export { InvalidEventError, LaneFullError, QueueUnavailableError } from "./errors.ts";
+export type { PublishError, QueueUnavailableCode } from "./errors.ts";
+export type { RedisAddress } from "./connection.ts";
+export { createPublisher } from "./publisher.ts";
+export type { Published, Publisher, PublisherOptions, PublishResult } from "./publisher.ts";
+export { consume } from "./consumer.ts";
+export type { ConsumeOptions, Consumer, ConsumerState, IncomingJob, JobEnd } from "./consumer.ts";
+export { createQueueReader } from "./reader.ts";
+export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";

@@ -1,0 +1,60 @@
+/** Why Redis could not take an event, or answer a question. */
+export type QueueUnavailableCode =
+  /** No connection: refused, cut, or never made. */
+  | "REDIS_AWAY"
+  /** Connected, but no answer within `timeoutMs`. The write may still have happened; publishing again is safe. */
+  | "REDIS_TIMEOUT"
+  /** Redis is at its memory limit. */
+  | "REDIS_OUT_OF_MEMORY"
+  /** Redis answered with another error; `cause` has it. */
+  | "REDIS_REFUSED"
+  /** Written, but fewer replicas than asked for confirmed it in time. */
+  | "REPLICAS_BEHIND"
+  /** `close()` was called. */
+  | "CLOSED";
+
+/** Thrown when an event may not enter: its envelope is unusable, it is not JSON, or it is too large. Never retried with success. */
+export class InvalidEventError extends Error {
+  readonly code: "INVALID_EVENT" | "EVENT_TOO_LARGE";
+  /** Path of the offending field, such as `lcid`; empty for the event as a whole. */
+  readonly field: string;
+  /** What is allowed there. */
+  readonly rule: string;
+
+  constructor(broken: { code: "INVALID_EVENT" | "EVENT_TOO_LARGE"; field: string; rule: string }) {
+    super(broken.field === "" ? broken.rule : `${broken.field}: ${broken.rule}`);
+    this.name = "InvalidEventError";
+    this.code = broken.code;
+    this.field = broken.field;
+    this.rule = broken.rule;
+  }
+}
+
+/** Thrown when an order's lane has no room. Nothing was written; publish again once the lane has been served. */
+export class LaneFullError extends Error {
+  readonly code = "LANE_FULL";
+  readonly lcid: string;
+  readonly depth: number;
+  readonly cap: number;
+
+  constructor(lane: { lcid: string; depth: number; cap: number }) {
+    super(`the lane of ${lane.lcid} is full: ${lane.depth} of ${lane.cap}`);
+    this.name = "LaneFullError";
+    this.lcid = lane.lcid;
+    this.depth = lane.depth;
+    this.cap = lane.cap;
+  }
+}
+
+/** Thrown when Redis did not confirm in time. The event is not acknowledged; publishing it again is safe. */
+export class QueueUnavailableError extends Error {
+  readonly code: QueueUnavailableCode;
+
+  constructor(trouble: { code: QueueUnavailableCode; detail: string; cause?: unknown }) {
+    super(trouble.detail, trouble.cause === undefined ? undefined : { cause: trouble.cause });
+    this.name = "QueueUnavailableError";
+    this.code = trouble.code;
+  }
+}
+
+export type PublishError = InvalidEventError | LaneFullError | QueueUnavailableError;

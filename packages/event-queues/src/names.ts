@@ -1,0 +1,19 @@
+import type { Family } from "@junban/orders";
+
+/** Key prefix of everything in Redis, lanes and queues alike, unless `JUNBAN_PREFIX` says otherwise. */
+export const QUEUE_PREFIX = "junban";
+
+/**
+ * The queue of each family. The braces are a Redis Cluster hash tag: all keys of one queue fall into one slot, which
+ * BullMQ's scripts need. Any BullMQ client that uses the same prefix and name reaches the same queue.
+ */
+export const FAMILY_QUEUES: Readonly<Record<Family, string>> = {
+  payment: "{payment}",
+  inventory: "{inventory}",
+  "line-item": "{line-item}",
+  cancel: "{cancel}",
+};
+
+export function queueNameOf(family: Family): string {
+  return FAMILY_QUEUES[family];
+}
