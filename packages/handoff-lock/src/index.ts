@@ -1,1 +1,32 @@
-export {};
+/**
+ * One turn in line per name, on Redis: a lock that is handed on to the next in line instead of being let go.
+ *
+ * For: putting requests in line (`queue`), standing in line for a lane (`stand`), serving the line under a lease and
+ * handing it on (`Turn`), and looking at or repairing lanes.
+ * Not for: deciding what a request means or whether it was done before. A lane gives order and throughput; a holder that
+ * lost its lease can still be at work, so what must happen at most once is decided where the result is stored.
+ */
+import type { Lanes, LanesOptions } from "./contract.ts";
+
+export type {
+  Entry,
+  Handoff,
+  HandOffOptions,
+  LaneObservers,
+  LaneReport,
+  LaneRequest,
+  Lanes,
+  LanesOptions,
+  QueueEntry,
+  QueueResult,
+  Settlement,
+  Standing,
+  StandingRequest,
+  Turn,
+} from "./contract.ts";
+export { LaneNameError, LaneUnavailableError, LeaseLostError, OutOfMemoryError } from "./errors.ts";
+
+/** Lanes on one Redis. Owns one subscription and one renewal timer, whatever the number of lanes. */
+export function createLanes(options: LanesOptions): Lanes {
+  throw new Error(`lanes are not built yet (${options.prefix ?? "junban"})`);
+}
