@@ -1,1 +1,16 @@
-export {};
+/**
+ * Throwaway servers for the demo, the tests, the bench and the fault runs: real Postgres and Redis, TCP proxies that cut and
+ * delay, and process trees that end whole. Everything started here is tidied up when its owner ends, even by SIGKILL.
+ * It is not for production, never reads DATABASE_URL or REDIS_URL, and knows nothing of orders, queues or lanes.
+ */
+export {
+  DeadlineError,
+  NoUnprivilegedUserError,
+  NotRunningError,
+  PostgresMissingError,
+  RedisMissingError,
+  ServerStartError,
+  SpawnError,
+} from "./errors.ts";
+export { startPostgres, type PostgresOptions, type PostgresServer } from "./postgres.ts";
+export { startRedis, type RedisOptions, type RedisServer } from "./redis.ts";

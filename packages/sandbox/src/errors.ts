@@ -1,0 +1,107 @@
+/** Everything that can go wrong here, in one place. Each error has a code and plain data. */
+
+/** Thrown when no Redis or Valkey server binary exists and none could be installed. The message has three lines. */
+export class RedisMissingError extends Error {
+  readonly code = "REDIS_MISSING";
+  readonly tried: readonly string[];
+
+  constructor(data: { tried: readonly string[] }, options?: ErrorOptions) {
+    super(
+      [
+        "No redis-server or valkey-server was found, and installing one did not work.",
+        "Install it (Debian: apt-get install redis-tools; macOS: brew install redis), or put the binary's path into JUNBAN_REDIS_SERVER,",
+        "or use a server of your own: set JUNBAN_TEST_REDIS_URL (tests only; faults that stop the server are skipped).",
+      ].join("\n"),
+      options,
+    );
+    this.name = "RedisMissingError";
+    this.tried = data.tried;
+  }
+}
+
+/** Thrown when the npm package with Postgres' binaries is not there, for instance after an install without optional packages. */
+export class PostgresMissingError extends Error {
+  readonly code = "POSTGRES_MISSING";
+  readonly packageName: string;
+
+  constructor(data: { packageName: string }, options?: ErrorOptions) {
+    super(
+      [
+        `The package ${data.packageName} with Postgres' binaries is not installed.`,
+        "Run `npm ci` without --omit=optional on Linux or macOS,",
+        "or use a server of your own: set JUNBAN_TEST_DATABASE_URL (tests only).",
+      ].join("\n"),
+      options,
+    );
+    this.name = "PostgresMissingError";
+    this.packageName = data.packageName;
+  }
+}
+
+/** Thrown when a server ended while starting or did not answer in time. Carries the end of its log. */
+export class ServerStartError extends Error {
+  readonly code = "SERVER_START";
+  readonly server: string;
+  readonly logTail: string;
+
+  constructor(data: { server: string; why: string; logTail: string }, options?: ErrorOptions) {
+    super(`${data.server} did not start: ${data.why}\n${data.logTail}`.trimEnd(), options);
+    this.name = "ServerStartError";
+    this.server = data.server;
+    this.logTail = data.logTail;
+  }
+}
+
+/** Thrown when a handle is used after `stop()`, or an operation needs a running server and there is none. */
+export class NotRunningError extends Error {
+  readonly code = "NOT_RUNNING";
+  readonly what: string;
+
+  constructor(data: { what: string }) {
+    super(`${data.what} is not running`);
+    this.name = "NotRunningError";
+    this.what = data.what;
+  }
+}
+
+/** Thrown when something awaited did not happen within its bound. */
+export class DeadlineError extends Error {
+  readonly code = "DEADLINE";
+  readonly waitedFor: string;
+  readonly withinMs: number;
+
+  constructor(data: { waitedFor: string; withinMs: number; detail?: string }, options?: ErrorOptions) {
+    super(
+      `waited ${data.withinMs} ms for ${data.waitedFor}${data.detail === undefined ? "" : `\n${data.detail}`}`,
+      options,
+    );
+    this.name = "DeadlineError";
+    this.waitedFor = data.waitedFor;
+    this.withinMs = data.withinMs;
+  }
+}
+
+/** Thrown when root finds no unprivileged account that Postgres could run as. */
+export class NoUnprivilegedUserError extends Error {
+  readonly code = "NO_UNPRIVILEGED_USER";
+
+  constructor(options?: ErrorOptions) {
+    super(
+      "Postgres refuses to run as root, and there is no unprivileged account and no way to create one",
+      options,
+    );
+    this.name = "NoUnprivilegedUserError";
+  }
+}
+
+/** Thrown when a child process could not be started at all. */
+export class SpawnError extends Error {
+  readonly code = "SPAWN";
+  readonly command: string;
+
+  constructor(data: { command: string }, options?: ErrorOptions) {
+    super(`could not start ${data.command}`, options);
+    this.name = "SpawnError";
+    this.command = data.command;
+  }
+}

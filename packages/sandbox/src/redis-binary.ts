@@ -1,0 +1,126 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type CommandOptions, runCommand } from "./commands.ts";
+import { RedisMissingError } from "./errors.ts";
+
+export interface RedisBinary {
+  file: string;
+  /** The name under which the binary has to be started; Debian's one binary serves several names. */
+  argv0?: string;
+}
+
+/** What the search touches, so that a test can play a machine on which nothing is installed. */
+export interface RedisSearch {
+  env: NodeJS.ProcessEnv;
+  uid: number;
+  platform: NodeJS.Platform;
+  /** Runs a command without a terminal; answers its standard output, throws when it fails. */
+  run(file: string, args: readonly string[], options?: CommandOptions): Promise<string>;
+  say(line: string): void;
+}
+
+const INSTALL_TIMEOUT_MS = 300_000;
+
+/** Finds a Redis or Valkey server binary, or installs one, or throws RedisMissingError. */
+export async function findRedisBinary(search: RedisSearch = systemSearch()): Promise<RedisBinary> {
+  const tried: string[] = [];
+  const found = await lookAround(search, tried);
+  if (found !== undefined) return found;
+  if (await install(search, tried)) {
+    const installed = await lookAround(search, tried);
+    if (installed !== undefined) return installed;
+  }
+  throw new RedisMissingError({ tried });
+}
+
+async function lookAround(search: RedisSearch, tried: string[]): Promise<RedisBinary | undefined> {
+  const named = search.env["JUNBAN_REDIS_SERVER"];
+  if (named !== undefined && named !== "") {
+    // Somebody asked for this very binary; quietly taking another would mislead them.
+    if (await isServer(search, { file: named })) return { file: named };
+    throw new RedisMissingError({ tried: [`JUNBAN_REDIS_SERVER=${named}`] });
+  }
+  for (const candidate of candidates(search.env["PATH"] ?? "")) {
+    if (await isServer(search, candidate)) return candidate;
+    tried.push(candidate.file);
+  }
+  return undefined;
+}
+
+/**
+ * Debian and Ubuntu put the whole server into `redis-tools` (`valkey-tools`) as the RDB checker: one binary that looks at
+ * its own name and becomes a server under any other. So a machine with the client tools has a server, without a service.
+ */
+function candidates(path: string): readonly RedisBinary[] {
+  const folders = [...path.split(delimiter).filter((folder) => folder !== ""), "/usr/local/bin", "/usr/bin"];
+  const names: readonly { name: string; argv0?: string }[] = [
+    { name: "redis-server" },
+    { name: "valkey-server" },
+    { name: "redis-check-rdb", argv0: "redis-server" },
+    { name: "valkey-check-rdb", argv0: "valkey-server" },
+  ];
+  const found: RedisBinary[] = [];
+  for (const { name, argv0 } of names) {
+    // The two fallback folders count for the checkers only: a server outside PATH is there on somebody's purpose.
+    const places = argv0 === undefined ? folders.slice(0, -2) : folders;
+    const file = places.map((folder) => join(folder, name)).find(isExecutable);
+    if (file !== undefined) found.push(argv0 === undefined ? { file } : { file, argv0 });
+  }
+  return found;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function isServer(search: RedisSearch, binary: RedisBinary): Promise<boolean> {
+  try {
+    const options = { timeoutMs: 10_000, ...(binary.argv0 === undefined ? {} : { argv0: binary.argv0 }) };
+    return /^(Redis|Valkey) server v=/m.test(await search.run(binary.file, ["--version"], options));
+  } catch {
+    return false;
+  }
+}
+
+async function install(search: RedisSearch, tried: string[]): Promise<boolean> {
+  for (const command of installCommands(search)) {
+    const line = command.join(" ");
+    search.say(`sandbox: no Redis server found, installing one: ${line}`);
+    const [file = "", ...args] = command;
+    try {
+      await search.run(file, args, { timeoutMs: INSTALL_TIMEOUT_MS });
+      return true;
+    } catch {
+      tried.push(line);
+    }
+  }
+  return false;
+}
+
+function installCommands(search: RedisSearch): readonly (readonly string[])[] {
+  if (search.platform === "darwin") return [["brew", "install", "redis"]];
+  if (search.platform !== "linux") return [];
+  const prefix = search.uid === 0 ? [] : ["sudo", "-n"];
+  const apt = [...prefix, "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"];
+  const packages = ["install", "--no-install-recommends", "redis-tools"];
+  // The first line works where package lists are at hand; slim images come without them.
+  return [
+    [...apt, ...packages],
+    ["sh", "-c", `${[...apt, "update"].join(" ")} && ${[...apt, ...packages].join(" ")}`],
+  ];
+}
+
+function systemSearch(): RedisSearch {
+  return {
+    env: process.env,
+    uid: process.getuid?.() ?? -1,
+    platform: process.platform,
+    run: runCommand,
+    say: (line) => process.stderr.write(`${line}\n`),
+  };
+}
