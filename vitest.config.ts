@@ -5,6 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@junban/source"], externalConditions: ["@junban/source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
