@@ -1,4 +1,126 @@
-import type { Redis, RedisOptions } from "ioredis";
+import { Redis } from "ioredis";
+import type { RedisOptions } from "ioredis";
+import { QueueUnavailableError } from "./errors.ts";
 
 /** Where Redis is: a URL, ioredis options, or a client. */
 export type RedisAddress = string | RedisOptions | Redis;
+
+const LONGEST_RECONNECT_DELAY_MS = 1_000;
+
+/** Opens a connection to the given address; a client given as address is copied, never used itself. */
+export function openConnection(address: RedisAddress, settings: RedisOptions): Redis {
+  // BullMQ reads replies in this form only.
+  const wanted = { ...settings, replyMapping: "legacy" as const };
+  if (typeof address === "string") return new Redis(address, wanted);
+  return isClient(address) ? address.duplicate(wanted) : new Redis({ ...address, ...wanted });
+}
+
+export function isClient(address: RedisAddress): address is Redis {
+  return typeof address === "object" && "duplicate" in address && typeof address.duplicate === "function";
+}
+
+/** Soon enough that consumption resumes within a second of Redis coming back, rare enough to be no load while it is away. */
+export function reconnectDelayMs(attempt: number): number {
+  return Math.min(attempt * 50, LONGEST_RECONNECT_DELAY_MS);
+}
+
+/**
+ * For a connection that answers a caller who waits: what cannot be sent at once fails at once, and nothing is sent again
+ * behind the caller's back.
+ */
+export function answeringSettings({ timeoutMs }: { readonly timeoutMs: number }): RedisOptions {
+  return {
+    lazyConnect: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: timeoutMs,
+    retryStrategy: reconnectDelayMs,
+    reconnectOnError: reconnectWhenReadOnly,
+  };
+}
+
+/** For a connection that lasts through outages: commands wait for the next connection and are sent again. */
+export function lastingSettings(): RedisOptions {
+  return {
+    lazyConnect: false,
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+    retryStrategy: reconnectDelayMs,
+    reconnectOnError: (error) => (reconnectWhenReadOnly(error) ? 2 : false),
+  };
+}
+
+/** After a failover the old connection may lead to a replica; only a new connection finds the new primary. */
+function reconnectWhenReadOnly(error: Error): boolean {
+  return error.message.startsWith("READONLY");
+}
+
+/** Waits for a connection that is being made; refuses at once when none is, or when this one fails. */
+export async function whenReady(redis: Redis, { withinMs }: { readonly withinMs: number }): Promise<void> {
+  if (redis.status === "ready") return;
+  if (redis.status !== "connecting" && redis.status !== "connect") throw awayError();
+  await new Promise<void>((resolve, reject) => {
+    let cause: Error | undefined;
+    const finish = (error?: QueueUnavailableError): void => {
+      clearTimeout(timer);
+      redis.off("ready", onReady).off("error", onError).off("close", onClose);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const onReady = (): void => finish();
+    const onError = (error: Error): void => {
+      cause = error;
+    };
+    const onClose = (): void => finish(awayError(cause));
+    const timer = setTimeout(() => finish(timeoutError(withinMs)), withinMs);
+    redis.on("ready", onReady).on("error", onError).on("close", onClose);
+  });
+}
+
+export function awayError(cause?: unknown): QueueUnavailableError {
+  return new QueueUnavailableError({ code: "REDIS_AWAY", detail: "there is no connection to Redis", cause });
+}
+
+export function timeoutError(limitMs: number): QueueUnavailableError {
+  return new QueueUnavailableError({
+    code: "REDIS_TIMEOUT",
+    detail: `Redis did not answer within ${limitMs} ms`,
+  });
+}
+
+/** Messages by which ioredis says that a command met no connection. It has no codes for them. */
+const AWAY =
+  /Connection is closed|isn't writeable|max retries per request|Command aborted|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Socket timeout/i;
+
+/** Translates whatever a Redis command failed with. */
+export function unavailable(error: unknown): QueueUnavailableError {
+  if (error instanceof QueueUnavailableError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.startsWith("OOM")) {
+    return new QueueUnavailableError({
+      code: "REDIS_OUT_OF_MEMORY",
+      detail: "Redis has reached its memory limit",
+      cause: error,
+    });
+  }
+  if (AWAY.test(message)) return awayError(error);
+  return new QueueUnavailableError({
+    code: "REDIS_REFUSED",
+    detail: "Redis answered with an error",
+    cause: error,
+  });
+}
+
+/** Settles with the work, or rejects with code REDIS_TIMEOUT when that takes too long. */
+export async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(timeoutError(limitMs)), limitMs);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -17,3 +17,25 @@ export const FAMILY_QUEUES: Readonly<Record<Family, string>> = {
 export function queueNameOf(family: Family): string {
   return FAMILY_QUEUES[family];
 }
+
+/**
+ * Name of a consumer's blocking connection, by which `CLIENT LIST` shows who consumes. The same form as BullMQ's own, so
+ * its dashboards count our workers too.
+ */
+export function consumerConnectionName(consumer: {
+  readonly prefix: string;
+  readonly family: Family;
+  readonly consumerId: string;
+}): string {
+  return `${consumerConnectionPrefix(consumer)}${consumer.consumerId}`;
+}
+
+export function consumerConnectionPrefix({
+  prefix,
+  family,
+}: {
+  readonly prefix: string;
+  readonly family: Family;
+}): string {
+  return `${prefix}:${Buffer.from(queueNameOf(family)).toString("base64")}:w:`;
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { QueueKeys, RedisConnection, RedisQueueBackend, UnrecoverableError, Worker } from "bullmq";
+import type { Job, JobJson } from "bullmq";
+import type { Redis } from "ioredis";
+import type { JobEnd } from "./consumer.ts";
+
+/** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
+export const UNREADABLE: unique symbol = Symbol("data that is not JSON");
+
+const COOL_DOWN_MS = 1_000;
+const STALLED_INTERVAL_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
+
+export interface EventWorkerOptions {
+  readonly queueName: string;
+  readonly prefix: string;
+  readonly concurrency: number;
+  readonly lockDurationMs: number;
+  readonly keepFailed: number;
+  /** Shared; everything but the blocking wait. */
+  readonly client: Redis;
+  /** This worker's own. */
+  readonly blockingClient: Redis;
+  /** Must not reject. */
+  readonly run: (job: Job<unknown, JobEnd>) => Promise<JobEnd>;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * BullMQ's worker with four of its habits changed:
+ *
+ * 1. A job ends the way the processor's value says. Stepping back fetches the next job in the same step.
+ * 2. An end that Redis did not take leaves the job alone. BullMQ would fail a job whose work is done; left alone, it
+ *    comes again once its lock has lapsed, and the processor recognises it.
+ * 3. A crash is not a failure of the job: neither stalls nor a verdict about them ever fail one.
+ * 4. When fetching is refused (memory limit, read-only), it waits a second before it asks again instead of spinning.
+ */
+export class EventWorker extends Worker<unknown, JobEnd> {
+  readonly #onError: (error: unknown) => void;
+  readonly #cooling = new AbortController();
+  #open = 0;
+  #lastActivityMs = performance.now();
+
+  constructor(options: EventWorkerOptions) {
+    super(
+      options.queueName,
+      async (job: Job<unknown, JobEnd>) => options.run(job),
+      {
+        connection: options.client,
+        prefix: options.prefix,
+        autorun: false,
+        concurrency: options.concurrency,
+        lockDuration: options.lockDurationMs,
+        stalledInterval: STALLED_INTERVAL_MS,
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        runRetryDelay: RETRY_AFTER_MS,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: options.keepFailed },
+      },
+      // Both clients are made and ended outside, since BullMQ's own ending waits for a Redis that may be away.
+      (name, settings) => {
+        const keys = new QueueKeys(options.prefix);
+        return new RedisQueueBackend(
+          new RedisConnection(options.client, { shared: true, blocking: false }),
+          name,
+          keys.getKeys(name),
+          (type) => keys.toKey(name, type),
+          settings,
+          new RedisConnection(options.blockingClient, { shared: true, blocking: true }),
+        );
+      },
+    );
+    this.#onError = options.onError;
+    this.on("error", options.onError);
+  }
+
+  /** Jobs between fetch and written end. */
+  get openCount(): number {
+    return this.#open;
+  }
+
+  /** When this worker last heard from Redis or ended a job, on the clock of `performance.now()`. */
+  get lastActivityAtMs(): number {
+    return this.#lastActivityMs;
+  }
+
+  noteActivity(): void {
+    this.#lastActivityMs = performance.now();
+  }
+
+  /** Fetches until closed. Harmless when it is running, paused or closing. */
+  keepFetching(): void {
+    if (this.isRunning() || this.isPaused() || this.closing !== undefined) return;
+    this.noteActivity();
+    this.run().catch(this.#onError);
+  }
+
+  /** Ends every timer, so that nothing holds the process when an orderly close does not come to its end. */
+  abandon(): void {
+    this.#cooling.abort();
+    this.lockManager.close().catch(this.#onError);
+  }
+
+  override async processJob(
+    job: Job<unknown, JobEnd>,
+    token: string,
+    fetchNextCallback?: () => boolean,
+  ): Promise<void | Job<unknown, JobEnd>> {
+    this.#open += 1;
+    try {
+      return await super.processJob(job, token, fetchNextCallback);
+    } finally {
+      this.#open -= 1;
+      this.#lastActivityMs = performance.now();
+    }
+  }
+
+  protected override createJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
+    const job = this.#readJob(data, jobId);
+    // Written by a worker with another opinion about stalls; BullMQ would fail the job because of it.
+    delete (job as { deferredFailure?: string }).deferredFailure;
+    return job;
+  }
+
+  #readJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
+    try {
+      return super.createJob(data, jobId);
+    } catch {
+      const job = super.createJob({ ...data, data: "null" }, jobId);
+      job.data = UNREADABLE;
+      return job;
+    }
+  }
+
+  protected override async moveToActive(token: string, name?: string): Promise<Job<unknown, JobEnd>> {
+    try {
+      const job = await super.moveToActive(token, name);
+      this.#lastActivityMs = performance.now();
+      return job;
+    } catch (error) {
+      await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  protected override async handleCompleted(
+    end: JobEnd,
+    job: Job<unknown, JobEnd>,
+    token: string,
+    mayFetchNext: () => boolean = () => true,
+  ): Promise<Job<unknown, JobEnd>> {
+    switch (end.kind) {
+      case "completed":
+        return super.handleCompleted(end, job, token, mayFetchNext);
+      case "unusable":
+        return super.handleFailed(new UnrecoverableError(end.reason), job, token, mayFetchNext);
+      case "delayed":
+        return this.#stepBack(job, { token, delayMs: end.delayMs, fetchNext: mayFetchNext() });
+    }
+  }
+
+  /** Reached only when writing an end failed, since the processor never rejects. The job is left to come again. */
+  protected override async handleFailed(error: Error): Promise<Job<unknown, JobEnd>> {
+    this.#onError(error);
+    return NO_NEXT_JOB;
+  }
+
+  async #stepBack(
+    job: Job<unknown, JobEnd>,
+    step: { readonly token: string; readonly delayMs: number; readonly fetchNext: boolean },
+  ): Promise<Job<unknown, JobEnd>> {
+    const next = (await this.getBackend().moveToDelayed(
+      job.id ?? "",
+      Date.now(),
+      Math.max(0, Math.round(step.delayMs)),
+      step.token,
+      {
+        skipAttempt: true,
+        fetchNext: step.fetchNext && this.closing === undefined && !this.isPaused(),
+      },
+    )) as NextJob | undefined;
+    const [data, id] = next ?? [];
+    return data ? this.nextJobFromJobData(data, id, step.token) : NO_NEXT_JOB;
+  }
+}
+
+/** What BullMQ's scripts answer: the next job, if they fetched one. */
+type NextJob = readonly [data: JobJson | null, id: string];
+
+/** BullMQ's types leave out that its steps may come back without a job. */
+const NO_NEXT_JOB = undefined as unknown as Job<unknown, JobEnd>;
