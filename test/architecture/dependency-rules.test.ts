@@ -195,7 +195,7 @@ describe("rooms", () => {
   });
 
   test("flags SQL in a template, and a call of .query(", () => {
-    const text = "export const read = (table: string) => pool.query(`select * from $\x7btable}`);";
+    const text = `export const read = (table: string) => pool.query(\`select * from \${table}\`);`;
     expect(straySql([parseSource("apps/worker/src/a.ts", text)])).toHaveLength(2);
   });
 
