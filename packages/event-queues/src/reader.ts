@@ -1,5 +1,12 @@
+import { FAMILIES } from "@junban/orders";
 import type { Family } from "@junban/orders";
+import type { Job } from "bullmq";
+import type { Redis } from "ioredis";
+import { answeringSettings, openConnection, unavailable, whenReady, within } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
+import { openFamilyQueues } from "./family-queues.ts";
+import type { FamilyQueues } from "./family-queues.ts";
+import { QUEUE_PREFIX, consumerConnectionPrefix } from "./names.ts";
 
 export interface QueueReaderOptions {
   readonly redis: RedisAddress;
@@ -42,5 +49,117 @@ export interface QueueReader {
 }
 
 export function createQueueReader(options: QueueReaderOptions): QueueReader {
-  throw new Error(`not built yet: ${options.prefix ?? ""}`);
+  return new FamiliesReader(options);
+}
+
+class FamiliesReader implements QueueReader {
+  readonly #redis: Redis;
+  readonly #queues: FamilyQueues;
+  readonly #prefix: string;
+  readonly #timeoutMs: number;
+
+  constructor({ redis, prefix = QUEUE_PREFIX, timeoutMs = 5_000 }: QueueReaderOptions) {
+    this.#prefix = prefix;
+    this.#timeoutMs = timeoutMs;
+    this.#redis = openConnection(redis, answeringSettings({ timeoutMs }));
+    // Each question answers for itself.
+    this.#redis.on("error", () => undefined);
+    this.#queues = openFamilyQueues(this.#redis, { prefix });
+  }
+
+  async counts(): Promise<Readonly<Record<Family, FamilyCounts>>> {
+    return this.#ask(async () => {
+      const counted = await Promise.all(
+        FAMILIES.map(async (family) => [family, await this.#countsOf(family)] as const),
+      );
+      return Object.fromEntries(counted) as Record<Family, FamilyCounts>;
+    });
+  }
+
+  async deadJobs(limit: number): Promise<readonly DeadJob[]> {
+    if (limit < 1) return [];
+    return this.#ask(async () => {
+      const found = await Promise.all(FAMILIES.map(async (family) => this.#deadJobsOf(family, limit)));
+      return found
+        .flat()
+        .toSorted((one, other) => other.failedAtMs - one.failedAtMs)
+        .slice(0, limit);
+    });
+  }
+
+  async retryDead(family: Family, id: string): Promise<boolean> {
+    return this.#ask(async () => {
+      if (!(await this.#isDead(family, id))) return false;
+      const queue = this.#queues[family];
+      // Not through BullMQ's Job, which cannot be made of data that is not JSON.
+      const job = { id, opts: {} } as Job;
+      await queue
+        .getBackend()
+        .retryFinishedJob(job, "failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+      return true;
+    });
+  }
+
+  async dropDead(family: Family, id: string): Promise<boolean> {
+    return this.#ask(async () => {
+      if (!(await this.#isDead(family, id))) return false;
+      return (await this.#queues[family].remove(id)) === 1;
+    });
+  }
+
+  async workers(): Promise<number> {
+    return this.#ask(async () => {
+      const starts = FAMILIES.map((family) => consumerConnectionPrefix({ prefix: this.#prefix, family }));
+      const list = String(await this.#redis.client("LIST"));
+      const names = [...list.matchAll(/ name=(\S+)/g)].map((found) => found[1] ?? "");
+      const ids = names.flatMap((name) => {
+        const start = starts.find((candidate) => name.startsWith(candidate));
+        return start === undefined ? [] : [name.slice(start.length)];
+      });
+      return new Set(ids).size;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      await whenReady(this.#redis, { withinMs: this.#timeoutMs });
+      return await within(question(), this.#timeoutMs);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async #countsOf(family: Family): Promise<FamilyCounts> {
+    const states = ["waiting", "prioritized", "active", "delayed", "failed"] as const;
+    const counts = await this.#queues[family].getJobCounts(...states);
+    const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
+    return { waiting, prioritized, active, delayed, failed };
+  }
+
+  async #deadJobsOf(family: Family, limit: number): Promise<DeadJob[]> {
+    const queue = this.#queues[family];
+    const ids = await this.#redis.zrevrange(queue.toKey("failed"), 0, limit - 1);
+    return Promise.all(
+      ids.map(async (id) => {
+        const fields = ["name", "failedReason", "finishedOn", "data"] as const;
+        const [name, reason, failedAt, text] = await this.#redis.hmget(queue.toKey(id), ...fields);
+        return {
+          family,
+          id,
+          name: name ?? "",
+          reason: reason ?? "",
+          failedAtMs: Number(failedAt ?? 0),
+          text: text ?? "",
+        };
+      }),
+    );
+  }
+
+  async #isDead(family: Family, id: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#queues[family].toKey("failed"), id)) !== null;
+  }
 }
