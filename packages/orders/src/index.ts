@@ -16,7 +16,8 @@ export {
   type RuleBroken,
 } from "./envelope.ts";
 export { interpret, type Interpretation } from "./interpret.ts";
-export { excerptOf, requestOf, sameBody, type OrderRequest } from "./request.ts";
+export { excerptOf } from "./excerpt.ts";
+export { requestOf, sameBody, type OrderRequest } from "./request.ts";
 export {
   FAMILIES,
   familyOf,
@@ -62,7 +63,7 @@ export {
   type DuplicateOf,
   type RejectReason,
 } from "./decision.ts";
-export { decide } from "./decide.ts";
+export { decide, referencesOf } from "./decide.ts";
 export {
   derive,
   type Derived,
@@ -71,6 +72,6 @@ export {
   type PaymentStatus,
 } from "./derive.ts";
 export { emptyOrder, OrderState, type OrderRows } from "./state.ts";
-export { referencesOf } from "./references.ts";
 export { fold, HistoryError } from "./fold.ts";
+export { IncompleteViewError } from "./rules.ts";
 export { redecide, type HeldEvent, type HeldVerdict, type Redecision, type RedecideOptions } from "./held.ts";
