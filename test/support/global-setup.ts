@@ -54,7 +54,7 @@ async function allOrNone(starting: [Promise<string>, Promise<string>]): Promise<
 async function migrateTemplate(databaseUrl: string): Promise<void> {
   const store: object = await import("@junban/order-store");
   if (!("migrate" in store) || typeof store.migrate !== "function") return;
-  await store.migrate({ databaseUrl });
+  await (store.migrate as (options: { databaseUrl: string }) => Promise<unknown>)({ databaseUrl });
 }
 
 async function createDatabase(adminUrl: string, name: string): Promise<void> {

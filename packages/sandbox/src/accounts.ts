@@ -69,6 +69,8 @@ export function canEnter(folder: string, account: Account): boolean {
 /** Whether the account has all the wanted permission bits (4 read, 2 write, 1 execute or enter) on this one path. */
 export function allows(path: string, account: Account, wanted: number): boolean {
   const stat = statSync(path);
-  const shift = stat.uid === account.uid ? 6 : stat.gid === account.gid ? 3 : 0;
+  let shift = 0;
+  if (stat.uid === account.uid) shift = 6;
+  else if (stat.gid === account.gid) shift = 3;
   return ((stat.mode >> shift) & wanted) === wanted;
 }

@@ -16,7 +16,6 @@ export async function runCommand(
     // Not execFile: that one drops argv0 without a word.
     const child = spawn(file, args, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
       ...(options.argv0 === undefined ? {} : { argv0: options.argv0 }),
       ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
     });

@@ -5,12 +5,14 @@ export class RedisMissingError extends Error {
   readonly code = "REDIS_MISSING";
   readonly tried: readonly string[];
 
-  constructor(data: { tried: readonly string[] }, options?: ErrorOptions) {
+  constructor(data: { tried: readonly string[]; named?: string }, options?: ErrorOptions) {
     super(
       [
-        "No redis-server or valkey-server was found, and installing one did not work.",
-        "Install it (Debian: apt-get install redis-tools; macOS: brew install redis), or put the binary's path into JUNBAN_REDIS_SERVER,",
-        "or use a server of your own: set JUNBAN_TEST_REDIS_URL (tests only; faults that stop the server are skipped).",
+        data.named === undefined
+          ? "No redis-server or valkey-server was found, and installing one did not work."
+          : `JUNBAN_REDIS_SERVER is ${data.named}, which does not start as a Redis or Valkey server.`,
+        "Install one (Debian: apt-get install redis-tools; macOS: brew install redis), or put a server's path into JUNBAN_REDIS_SERVER,",
+        "or use a server of your own: set JUNBAN_TEST_REDIS_URL (tests only; faults that stop the server need ours).",
       ].join("\n"),
       options,
     );
@@ -103,5 +105,28 @@ export class SpawnError extends Error {
     super(`could not start ${data.command}`, options);
     this.name = "SpawnError";
     this.command = data.command;
+  }
+}
+
+/** Thrown when a process ended while a line of its output was awaited. */
+export class ProcessEndedError extends Error {
+  readonly code = "PROCESS_ENDED";
+  readonly command: string;
+  readonly exitCode: number | null;
+  readonly exitSignal: NodeJS.Signals | null;
+
+  constructor(data: {
+    command: string;
+    code: number | null;
+    signal: NodeJS.Signals | null;
+    outputTail: string;
+  }) {
+    super(
+      `${data.command} ended with ${data.signal ?? data.code} while its output was awaited\n${data.outputTail}`,
+    );
+    this.name = "ProcessEndedError";
+    this.command = data.command;
+    this.exitCode = data.code;
+    this.exitSignal = data.signal;
   }
 }

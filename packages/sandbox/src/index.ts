@@ -8,9 +8,17 @@ export {
   NoUnprivilegedUserError,
   NotRunningError,
   PostgresMissingError,
+  ProcessEndedError,
   RedisMissingError,
   ServerStartError,
   SpawnError,
 } from "./errors.ts";
 export { startPostgres, type PostgresOptions, type PostgresServer } from "./postgres.ts";
+export { findRedisBinary, type RedisBinary, type RedisSearch } from "./redis-binary.ts";
 export { startRedis, type RedisOptions, type RedisServer } from "./redis.ts";
+export { startProcess, type ProcessExit, type ProcessOptions, type ProcessTree } from "./process-tree.ts";
+export type { LineMatcher } from "./line-log.ts";
+export { stillRunning, treeMembers, type ProcessRow } from "./process-table.ts";
+export { startProxy, type ProxyOptions, type TcpProxy } from "./proxy.ts";
+export type { ChunkHook, ProxyDirection, ProxyVerdict } from "./proxy-connection.ts";
+export { startSandbox, type Sandbox } from "./sandbox.ts";

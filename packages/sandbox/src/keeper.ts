@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { SpawnError } from "./errors.ts";
 
@@ -33,7 +34,7 @@ export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
   // Somebody may have ended the keeper by hand; what it kept is then tidied up by us alone.
   child.stdin.on("error", () => undefined);
   child.unref();
-  if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
+  if (child.stdin instanceof Socket) child.stdin.unref();
   const tell = (line: string): void => {
     if (child.stdin.writable) child.stdin.write(`${line}\n`);
   };

@@ -20,6 +20,8 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string | number>>;
   /** Default: a free one. */
   port?: number;
+  /** A folder with Postgres' `bin`, `lib` and `share`. Default: the one in the npm package for this platform. */
+  nativeFolder?: string;
   /** How long the server may take to answer. Default 60000. */
   startWithinMs?: number;
 }
@@ -73,7 +75,12 @@ interface Place {
 async function startIn(place: Place, options: PostgresOptions): Promise<PostgresServer> {
   const { folder, account, keeper } = place;
   const { startWithinMs = 60_000 } = options;
-  const binaries = await postgresBinaries({ folder, account });
+  const { nativeFolder } = options;
+  const binaries = await postgresBinaries({
+    folder,
+    account,
+    ...(nativeFolder === undefined ? {} : { nativeFolder }),
+  });
   const password = randomBytes(12).toString("hex");
   const data = join(folder, "data");
   await createCluster({ initdb: binaries.initdb, data, password, place });

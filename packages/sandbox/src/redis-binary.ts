@@ -14,6 +14,8 @@ export interface RedisSearch {
   env: NodeJS.ProcessEnv;
   uid: number;
   platform: NodeJS.Platform;
+  /** Where Debian's RDB checkers lie even when PATH leaves them out. */
+  checkerFolders: readonly string[];
   /** Runs a command without a terminal; answers its standard output, throws when it fails. */
   run(file: string, args: readonly string[], options?: CommandOptions): Promise<string>;
   say(line: string): void;
@@ -38,9 +40,9 @@ async function lookAround(search: RedisSearch, tried: string[]): Promise<RedisBi
   if (named !== undefined && named !== "") {
     // Somebody asked for this very binary; quietly taking another would mislead them.
     if (await isServer(search, { file: named })) return { file: named };
-    throw new RedisMissingError({ tried: [`JUNBAN_REDIS_SERVER=${named}`] });
+    throw new RedisMissingError({ tried: [named], named });
   }
-  for (const candidate of candidates(search.env["PATH"] ?? "")) {
+  for (const candidate of candidates(search)) {
     if (await isServer(search, candidate)) return candidate;
     tried.push(candidate.file);
   }
@@ -51,8 +53,8 @@ async function lookAround(search: RedisSearch, tried: string[]): Promise<RedisBi
  * Debian and Ubuntu put the whole server into `redis-tools` (`valkey-tools`) as the RDB checker: one binary that looks at
  * its own name and becomes a server under any other. So a machine with the client tools has a server, without a service.
  */
-function candidates(path: string): readonly RedisBinary[] {
-  const folders = [...path.split(delimiter).filter((folder) => folder !== ""), "/usr/local/bin", "/usr/bin"];
+function candidates(search: RedisSearch): readonly RedisBinary[] {
+  const onPath = (search.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const names: readonly { name: string; argv0?: string }[] = [
     { name: "redis-server" },
     { name: "valkey-server" },
@@ -61,8 +63,8 @@ function candidates(path: string): readonly RedisBinary[] {
   ];
   const found: RedisBinary[] = [];
   for (const { name, argv0 } of names) {
-    // The two fallback folders count for the checkers only: a server outside PATH is there on somebody's purpose.
-    const places = argv0 === undefined ? folders.slice(0, -2) : folders;
+    // A server outside PATH is there on somebody's purpose, so only the checkers are looked for elsewhere.
+    const places = argv0 === undefined ? onPath : [...onPath, ...search.checkerFolders];
     const file = places.map((folder) => join(folder, name)).find(isExecutable);
     if (file !== undefined) found.push(argv0 === undefined ? { file } : { file, argv0 });
   }
@@ -106,7 +108,16 @@ function installCommands(search: RedisSearch): readonly (readonly string[])[] {
   if (search.platform === "darwin") return [["brew", "install", "redis"]];
   if (search.platform !== "linux") return [];
   const prefix = search.uid === 0 ? [] : ["sudo", "-n"];
-  const apt = [...prefix, "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"];
+  const apt = [
+    ...prefix,
+    "env",
+    "DEBIAN_FRONTEND=noninteractive",
+    "apt-get",
+    "-q",
+    "-y",
+    "-o",
+    "DPkg::Lock::Timeout=120",
+  ];
   const packages = ["install", "--no-install-recommends", "redis-tools"];
   // The first line works where package lists are at hand; slim images come without them.
   return [
@@ -120,6 +131,7 @@ function systemSearch(): RedisSearch {
     env: process.env,
     uid: process.getuid?.() ?? -1,
     platform: process.platform,
+    checkerFolders: ["/usr/bin", "/usr/local/bin"],
     run: runCommand,
     say: (line) => process.stderr.write(`${line}\n`),
   };

@@ -98,7 +98,10 @@ async function startIn(place: Place, options: RedisOptions): Promise<RedisServer
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       await start();
     },
-    kill: async (signal = "SIGKILL") => server.end({ signal, withinMs: END_WITHIN_MS }),
+    kill: async (signal = "SIGKILL") => {
+      if (signal === "SIGKILL") await server.kill();
+      else await server.end({ signal, withinMs: END_WITHIN_MS });
+    },
     freeze: () => server.freeze(),
     resume: () => server.resume(),
     logTail: async () => server.logTail(),
