@@ -1,0 +1,221 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { startRedis } from "@junban/sandbox";
+import type { RedisOptions, RedisServer } from "@junban/sandbox";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { eventually, freshRedis } from "../support/index.ts";
+import { addJobs, createGate, openPlainQueues, openReader, startConsumer } from "./setting.ts";
+import type { Corner } from "./setting.ts";
+
+async function startOwnRedis(options: RedisOptions = {}): Promise<RedisServer & Corner> {
+  const server = await startRedis(options);
+  onTestFinished(async () => server.stop());
+  return Object.assign(server, { prefix: "junban" });
+}
+
+describe("a consumer whose process is killed", () => {
+  test("loses no job to it, and no job counts as failed however often that happens", async () => {
+    const corner = freshRedis();
+    const ids = await addJobs(openPlainQueues(corner), "payment", 4);
+    const redis = corner.connect();
+
+    for (let kill = 1; kill <= 3; kill += 1) {
+      const holder = startHolder(corner, 500);
+      await eventually(() => holder.lines.filter((line) => line.startsWith("holding")).length === 4, {
+        withinMs: 30_000,
+      });
+      holder.child.kill("SIGKILL");
+      await once(holder.child, "exit");
+    }
+    const consumer = startConsumer(corner);
+
+    await eventually(() => consumer.jobs.length === 4, { withinMs: 20_000 });
+    expect(consumer.jobs.map((job) => job.id).toSorted()).toEqual(ids.toSorted());
+    // Three stalls each are no steps back.
+    expect(consumer.jobs.map((job) => job.stepsBack)).toEqual([0, 0, 0, 0]);
+    await eventually(async () => (await redis.llen(`${corner.prefix}:{payment}:active`)) === 0);
+    expect((await openReader(corner).counts()).payment.failed).toBe(0);
+  }, 90_000);
+
+  function startHolder(corner: Corner, lockMs: number): { child: ChildProcess; lines: string[] } {
+    const path = fileURLToPath(new URL("fixtures/hold-jobs.ts", import.meta.url));
+    const lines: string[] = [];
+    const child = spawn(
+      process.execPath,
+      ["--conditions=@junban/source", "--import", "tsx", path, corner.url, corner.prefix, String(lockMs)],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    child.stdout.setEncoding("utf8").on("data", (text: string) => lines.push(...text.trim().split("\n")));
+    onTestFinished(() => {
+      child.kill("SIGKILL");
+    });
+    return { child, lines };
+  }
+});
+
+describe("when Redis restarts", () => {
+  test("an idle consumer goes on by itself, and reports the outage once", async () => {
+    const server = await startOwnRedis();
+    const consumer = startConsumer(server);
+    const queues = openPlainQueues(server);
+    await addJobs(queues, "payment", 1);
+    await eventually(() => consumer.jobs.length === 1);
+
+    await server.restart({ awayMs: 3_000 });
+    await addJobs(queues, "payment", 10);
+
+    await eventually(() => consumer.jobs.length === 11, { withinMs: 20_000 });
+    await eventually(() => consumer.lastActivityMs() < 1_000);
+    expect(consumer.errors.length).toBeLessThanOrEqual(1);
+  }, 60_000);
+
+  test("a busy consumer ends what it holds and takes the rest", async () => {
+    const server = await startOwnRedis();
+    const queues = openPlainQueues(server);
+    await addJobs(queues, "payment", 500);
+    const gate = createGate();
+    const consumer = startConsumer(server, {
+      lockDurationMs: 2_000,
+      process: async () => {
+        await gate.opened;
+        return { kind: "completed" };
+      },
+    });
+    await eventually(() => consumer.activeCount() === 8);
+
+    const restarted = server.restart({ awayMs: 1_000 });
+    await eventually(() => consumer.errors.length > 0);
+    gate.open();
+    await restarted;
+
+    await eventually(() => new Set(consumer.jobs.map((job) => job.id)).size === 500, { withinMs: 30_000 });
+    const reader = openReader(server);
+    await eventually(
+      async () => {
+        expect((await reader.counts()).payment).toMatchObject({
+          waiting: 0,
+          active: 0,
+          delayed: 0,
+          failed: 0,
+        });
+      },
+      { withinMs: 20_000 },
+    );
+  }, 90_000);
+
+  test("a consumer that began before Redis was there starts to consume", async () => {
+    const server = await startOwnRedis();
+    await addJobs(openPlainQueues(server), "payment", 3);
+    await server.restart();
+    await server.kill();
+
+    const consumer = startConsumer(server);
+    await eventually(() => consumer.errors.length === 1);
+    await server.restart();
+
+    await eventually(() => consumer.jobs.length === 3, { withinMs: 20_000 });
+  }, 60_000);
+
+  test("a frozen Redis only delays", async () => {
+    const server = await startOwnRedis();
+    const queues = openPlainQueues(server);
+    const consumer = startConsumer(server);
+    await addJobs(queues, "payment", 1);
+    await eventually(() => consumer.jobs.length === 1);
+
+    server.freeze();
+    await eventually(() => consumer.lastActivityMs() > 7_000, { withinMs: 30_000 });
+    server.resume();
+    await addJobs(queues, "payment", 10);
+
+    await eventually(() => consumer.jobs.length === 11, { withinMs: 20_000 });
+  }, 60_000);
+});
+
+describe("closing while Redis is away", () => {
+  test("ends although BullMQ's own close would not", async () => {
+    const server = await startOwnRedis();
+    const consumer = startConsumer(server);
+    await addJobs(openPlainQueues(server), "payment", 1);
+    await eventually(() => consumer.jobs.length === 1);
+    await server.kill();
+    await eventually(() => consumer.errors.length > 0);
+
+    const startedAtMs = performance.now();
+    await consumer.close({ deadlineMs: 25_000 });
+
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+    expect(consumer.state).toBe("closed");
+  }, 60_000);
+
+  test("ends when Redis was never there", async () => {
+    const server = await startOwnRedis();
+    await server.kill();
+    const consumer = startConsumer(server);
+    await eventually(() => consumer.errors.length > 0);
+
+    await consumer.close({ deadlineMs: 25_000 });
+
+    expect(consumer.state).toBe("closed");
+  }, 60_000);
+
+  test("waits for running processors until the deadline", async () => {
+    const server = await startOwnRedis();
+    await addJobs(openPlainQueues(server), "payment", 1);
+    const gate = createGate();
+    let isDone = false;
+    const consumer = startConsumer(server, {
+      process: async () => {
+        await gate.opened;
+        isDone = true;
+        return { kind: "completed" };
+      },
+    });
+    await eventually(() => consumer.activeCount() === 1);
+    await server.kill();
+
+    const closing = consumer.close({ deadlineMs: 25_000 });
+    await eventually(() => consumer.state === "closing");
+    gate.open();
+    await closing;
+
+    expect(isDone).toBe(true);
+  }, 60_000);
+});
+
+describe("when Redis has reached its memory limit", () => {
+  test("fetching does not spin, reports once, and goes on when there is room", async () => {
+    const server = await startOwnRedis();
+    const queues = openPlainQueues(server);
+    await addJobs(queues, "payment", 1);
+    const consumer = startConsumer(server, { families: ["payment", "cancel"] });
+    await eventually(() => consumer.jobs.length === 1);
+    await consumer.pause();
+    await addJobs(queues, "payment", 20);
+    const redis = await queues.payment.getBackend().client;
+    await redis.call("CONFIG", "SET", "maxmemory", "1");
+    const before = await commandCount(redis);
+    const startedAtMs = performance.now();
+
+    consumer.resume();
+    await eventually(() => consumer.errors.length > 0);
+    await eventually(() => performance.now() - startedAtMs > 3_000);
+
+    const asked = (await commandCount(redis)) - before;
+    expect(asked).toBeLessThan((performance.now() - startedAtMs) / 20);
+    expect(consumer.errors.length).toBeLessThanOrEqual(3);
+    await redis.call("CONFIG", "SET", "maxmemory", "0");
+    await eventually(() => consumer.jobs.length === 21, { withinMs: 20_000 });
+  }, 60_000);
+});
+
+interface Caller {
+  call(...command: string[]): Promise<unknown>;
+}
+
+async function commandCount(redis: Caller): Promise<number> {
+  const stats = String(await redis.call("INFO", "stats"));
+  return Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
+}
