@@ -113,5 +113,6 @@ test("a JUNBAN_REDIS_SERVER that is no server is refused by name; nothing else i
 
 test("on this machine a server is found and starts", async () => {
   const server = await startRedis({ appendOnly: false });
-  await server.stop();
+  onTestFinished(async () => server.stop());
+  expect(server.pid).toBeGreaterThan(0);
 });

@@ -14,13 +14,13 @@ export interface EventuallyOptions {
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { withinMs = 10_000, everyMs = 20 }: EventuallyOptions = {},
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
     let failure: unknown;
     try {
       const answer = await check();
-      if (answer !== false) return answer;
+      if (answer !== false) return answer as Exclude<T, false>;
       failure = new Error("the check answered false");
     } catch (error) {
       failure = error;

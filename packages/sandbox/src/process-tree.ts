@@ -42,7 +42,7 @@ export interface ProcessTree {
   stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<ProcessExit>;
 }
 
-/** Members in other groups may be keepers at work (of a sandbox inside the tree), so they get a moment of their own. */
+/** Members in other groups may be keepers (of a sandbox inside the tree), which ignore SIGTERM and still have work to do. */
 const KEEPERS_MS = 10_000;
 const KILL_BOUND_MS = 15_000;
 /** A daemon that inherited the output would keep it open for ever. */
@@ -165,6 +165,7 @@ class Tree implements ProcessTree {
     if (this.#hasExited) signalProcess(-this.pid, signal);
     if (await happensWithin(isGone, Math.max(0, deadlineMs - performance.now()))) return;
     signalProcess(-this.pid, "SIGKILL");
+    for (const row of remaining()) signalProcess(row.pid, "SIGTERM");
     if (await happensWithin(isGone, KEEPERS_MS)) return;
     for (const row of remaining()) signalProcess(row.pid, "SIGKILL");
     await waitUntil(isGone, { waitedFor: `the end of ${this.#command}`, withinMs: KILL_BOUND_MS });
