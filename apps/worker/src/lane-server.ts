@@ -1,0 +1,172 @@
+import type { Handoff, StandingRequest } from "@junban/handoff-lock";
+import { LaneUnavailableError } from "@junban/handoff-lock";
+import type { LaneResult, Outcome, Settled } from "@junban/order-store";
+import type { CommitGroups, ReadyLane } from "./commit-groups.ts";
+import type { LocalSeats, SeatEnd, ServedLane } from "./local-seats.ts";
+import type { PassingTrouble } from "./passing-trouble.ts";
+import type { ServedTurn } from "./ports.ts";
+import { settlementOf } from "./settlement.ts";
+
+/**
+ * How a turn ended. `empty`: the line was served to its end; `yielded`: another live seat has it; `lost`: the lease was gone;
+ * `trouble`: it was left because of trouble that should pass; `stopped`: it was left because this process stops.
+ */
+export interface TurnEnd {
+  readonly kind: "empty" | "yielded" | "lost" | "trouble" | "stopped";
+  /** The outcome of the carrying job's own request, when the turn came to it. */
+  readonly carriedOutcome: Outcome | null;
+}
+
+/** Told what was committed, for metrics and the few lines a log should have. Must not throw. */
+export interface LaneObserver {
+  settled(lcid: string, requests: readonly StandingRequest[], result: LaneResult): void;
+}
+
+export interface LaneServerOptions {
+  readonly seats: LocalSeats;
+  readonly groups: CommitGroups;
+  readonly trouble: PassingTrouble;
+  /** Longest unbroken service before other processes' seats are offered the lane, milliseconds. */
+  readonly quantumMs: number;
+  /** Vanished holders in a row from which a head is committed alone, and from which it is given up undecided. */
+  readonly crashAlone: number;
+  readonly crashGiveUp: number;
+  /** Requests of a whole batch; so many are served one by one after holders vanished. */
+  readonly laneBatch: number;
+  readonly observers: readonly LaneObserver[];
+}
+
+/** What one turn remembers from batch to batch. */
+interface Service {
+  readonly turn: ServedTurn;
+  readonly served: ServedLane;
+  requests: readonly StandingRequest[];
+  /** Holders of this lane that vanished in a row; 0 from the first handoff on. */
+  vanished: number;
+  /** Requests still to be served one at a time: the one that kills its holder may stand anywhere in the batch it read. */
+  oneByOne: number;
+  quantumEndsMs: number;
+}
+
+/**
+ * Serves one turn of a lane from its first batch to its end: commit, hand off, next. Every turn given to `serve` is over
+ * when `serve` ends.
+ */
+export class LaneServer {
+  readonly #options: LaneServerOptions;
+  #stopping = false;
+  #turns = 0;
+  #lastProgressMs = performance.now();
+
+  constructor(options: LaneServerOptions) {
+    this.#options = options;
+  }
+
+  /** Turns being served at this moment. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** When a batch was last committed and handed off, on the clock of `performance.now()`. */
+  get lastProgressMs(): number {
+    return this.#lastProgressMs;
+  }
+
+  /** Turns finish the transaction they are in, hand off what it settled, and leave. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** @param carriedKey the request of the job that carries this turn; null when no job does. */
+  async serve(turn: ServedTurn, carriedKey: string | null): Promise<TurnEnd> {
+    const { seats, quantumMs, crashAlone, laneBatch } = this.#options;
+    const vanished = turn.tries - 1;
+    const service: Service = {
+      turn,
+      served: seats.open(turn.lcid, carriedKey),
+      requests: turn.requests,
+      vanished,
+      oneByOne: vanished >= crashAlone ? laneBatch : 0,
+      quantumEndsMs: performance.now() + quantumMs,
+    };
+    this.#turns += 1;
+    let kind: TurnEnd["kind"] = "trouble";
+    try {
+      kind = await this.#serveBatches(service);
+    } finally {
+      this.#turns -= 1;
+      // The lane must be free before the seats empty, or the first of them would find it locked by this very turn.
+      if (kind !== "yielded" && kind !== "lost") await turn.leave();
+      seats.close(service.served, seatsAfter(kind));
+    }
+    return { kind, carriedOutcome: service.served.carriedOutcome };
+  }
+
+  async #serveBatches(service: Service): Promise<TurnEnd["kind"]> {
+    for (;;) {
+      if (service.requests.length === 0) return "empty";
+      if (this.#stopping) return "stopped";
+      if (this.#options.trouble.postgresAway) return "trouble";
+      const result = await this.#options.groups.commit(this.#readyLane(service));
+      if (result === null) return service.turn.signal.aborted ? "lost" : "stopped";
+      if (result.settled.length > 0) this.#observe(service, result);
+      if (result.trouble !== null) {
+        this.#options.trouble.laneTrouble(service.turn.lcid, result.trouble);
+        if (result.settled.length > 0) await this.#handOff(service, result.settled);
+        return "trouble";
+      }
+      const answer = await this.#handOff(service, result.settled);
+      if (answer === null) return "trouble";
+      if (answer.kind === "released") return "empty";
+      if (answer.kind !== "next") return answer.kind;
+      service.requests = answer.requests;
+    }
+  }
+
+  #observe({ turn, requests }: Service, result: LaneResult): void {
+    for (const observer of this.#options.observers) observer.settled(turn.lcid, requests, result);
+  }
+
+  #readyLane(service: Service): ReadyLane {
+    const { turn, requests, vanished } = service;
+    const lane = {
+      lcid: turn.lcid,
+      requests,
+      signal: turn.signal,
+      deadlineMs: () => turn.deadlineMs(),
+    };
+    if (service.oneByOne === 0) return lane;
+    const giveUpHead = vanished >= this.#options.crashGiveUp;
+    return { ...lane, requests: requests.slice(0, 1), suspect: { tries: vanished, giveUpHead } };
+  }
+
+  /** Null when Redis did not answer: the turn then ends here, and its lease by itself. */
+  async #handOff(service: Service, settled: readonly Settled[]): Promise<Handoff | null> {
+    const { seats, quantumMs } = this.#options;
+    const { turn, served } = service;
+    const nowMs = performance.now();
+    const yieldTurn = nowMs >= service.quantumEndsMs;
+    if (yieldTurn) service.quantumEndsMs = nowMs + quantumMs;
+    service.vanished = 0;
+    service.oneByOne = Math.max(0, service.oneByOne - settled.length);
+    const { own, deliver } = seats.claim(served, settled);
+    const options = service.oneByOne > 0 ? { own, yieldTurn, batch: 1 } : { own, yieldTurn };
+    const handedOff = turn.handOff(settled.map(settlementOf), options);
+    // The rows are committed, so the jobs of this process may end while the handoff is still on its way: should it be lost, the
+    // requests are handed out again and the inbox answers them.
+    deliver();
+    seats.sendOverdue(served, nowMs);
+    this.#lastProgressMs = nowMs;
+    try {
+      return await handedOff;
+    } catch (error) {
+      if (!(error instanceof LaneUnavailableError)) throw error;
+      this.#options.trouble.redisTrouble(error);
+      return null;
+    }
+  }
+}
+
+function seatsAfter(kind: TurnEnd["kind"]): SeatEnd {
+  return kind === "trouble" || kind === "stopped" ? { kind: "stepBack" } : { kind: "again" };
+}

@@ -1,0 +1,230 @@
+import type { Outcome, Settled } from "@junban/order-store";
+
+/** How a wait in a local seat ended. `again`: ask for the way once more; `knock`: ask the lane itself; `stepBack`: leave the slot. */
+export type SeatEnd =
+  | { readonly kind: "settled"; readonly outcome: Outcome }
+  | { readonly kind: "again" }
+  | { readonly kind: "knock" }
+  | { readonly kind: "stepBack" };
+
+/**
+ * The way a job takes to its lane. `first`: nobody of this process is there, go with `enter`; `knock`: the lane is served
+ * here but has already passed this request, so `enter` has its outcome; `stand`: others of this process already stand at a
+ * turn held elsewhere; `sit`: this process serves the lane, or is on the way to it, so wait here without a call.
+ */
+export type Way =
+  | { readonly kind: "first" }
+  | { readonly kind: "knock" }
+  | { readonly kind: "stand" }
+  | { readonly kind: "sit"; readonly end: Promise<SeatEnd> };
+
+interface Seat {
+  readonly sinceMs: number;
+  readonly leave: (end: SeatEnd) => void;
+  /** A second job of the same request: duplicates of an event share a key. */
+  readonly next: Seat | undefined;
+}
+
+/** One turn of a lane as served by this process. */
+export interface ServedLane {
+  readonly lcid: string;
+  /** The request whose job carries this turn; null when maintenance does. */
+  readonly carriedKey: string | null;
+  /** The outcome of the carrier's own request, once it is committed. */
+  carriedOutcome: Outcome | null;
+}
+
+interface LaneHere {
+  readonly seats: Map<string, Seat>;
+  /** A job of this process is on its way with the first `enter`. */
+  approaching: boolean;
+  /** How many jobs of this process stand at the lane through Redis. */
+  standing: number;
+  served: ServedLane | null;
+  /** Requests settled while no job of this process had a seat for them: two generations, so that memory stays bounded. */
+  passed: Set<string>;
+  passedBefore: Set<string>;
+}
+
+export interface LocalSeatsOptions {
+  /** How long a job sits before it makes sure that its request really stands in the line. */
+  readonly waitMs: number;
+  /** Requests remembered per generation; default 4096. */
+  readonly passedLimit?: number;
+}
+
+const FIRST: Way = { kind: "first" };
+const KNOCK: Way = { kind: "knock" };
+const STAND: Way = { kind: "stand" };
+
+/**
+ * Knows which lanes this process serves, is entering or stands at, and lets jobs of those lanes wait here instead of each
+ * calling Redis. One `enter` then answers for every job of a lane that is on its way, and a batch's outcomes reach the jobs
+ * of this process without a message. What waits here has a bound: the turn's own, and `waitMs` before it asks the lane.
+ */
+export class LocalSeats {
+  readonly #waitMs: number;
+  readonly #passedLimit: number;
+  readonly #lanes = new Map<string, LaneHere>();
+  #closed = false;
+
+  constructor({ waitMs, passedLimit = 4096 }: LocalSeatsOptions) {
+    this.#waitMs = waitMs;
+    this.#passedLimit = passedLimit;
+  }
+
+  approach(lcid: string, key: string): Way {
+    const lane = this.#lanes.get(lcid);
+    if (lane === undefined) {
+      this.#lanes.set(lcid, { ...emptyLane(), approaching: true });
+      return FIRST;
+    }
+    if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) return KNOCK;
+    if (lane.served !== null || lane.approaching) return this.#sit(lane, key);
+    return stand(lane);
+  }
+
+  /** The lane told a job of ours to wait: it sits if this process serves the lane by now, and stands otherwise. */
+  waits(lcid: string, key: string, way: "first" | "knock"): Way {
+    const lane = this.#laneOrNew(lcid);
+    const answer = lane.served === null ? stand(lane) : this.#sit(lane, key);
+    if (way === "first") this.#arrive(lane, { kind: "again" });
+    return answer;
+  }
+
+  /** The first one needs no turn, or got no answer: the others on the way leave their seats, as `end` says. */
+  arrived(lcid: string, end: SeatEnd): void {
+    const lane = this.#laneOrNew(lcid);
+    this.#arrive(lane, end);
+    this.#forgetIfEmpty(lcid, lane);
+  }
+
+  /** A job that stood at the lane has its answer. If that answer is a turn, `open` has been called before. */
+  stood(lcid: string): void {
+    const lane = this.#laneOrNew(lcid);
+    lane.standing -= 1;
+    this.#forgetIfEmpty(lcid, lane);
+  }
+
+  /** From here on this process serves the lane. */
+  open(lcid: string, carriedKey: string | null): ServedLane {
+    const served: ServedLane = { lcid, carriedKey, carriedOutcome: null };
+    const lane = this.#laneOrNew(lcid);
+    lane.approaching = false;
+    lane.served = served;
+    return served;
+  }
+
+  /**
+   * Takes the committed requests that a job of this process waits for, so that their outcomes need neither message nor
+   * memory in Redis, and answers with their keys and with what tells those jobs. Call it in the same step in which the
+   * handoff is sent: a job that asks later learns that its request has been passed.
+   */
+  claim(served: ServedLane, settled: readonly Settled[]): { own: readonly string[]; deliver: () => void } {
+    const lane = this.#lanes.get(served.lcid);
+    const own: string[] = [];
+    const told: [Seat, Settled][] = [];
+    for (const one of settled) {
+      const seat = lane?.seats.get(one.key);
+      const carried = one.key === served.carriedKey;
+      if (carried) served.carriedOutcome = one.outcome;
+      if (seat !== undefined) {
+        lane?.seats.delete(one.key);
+        told.push([seat, one]);
+      }
+      if (seat !== undefined || carried) own.push(one.key);
+      else if (lane !== undefined) this.#remember(lane, one.key);
+    }
+    return { own, deliver: () => tell(told) };
+  }
+
+  /** Sends jobs that sit here for longer than `waitMs` to the lane: perhaps their request does not stand in it yet. */
+  sendOverdue(served: ServedLane, nowMs: number): void {
+    const lane = this.#lanes.get(served.lcid);
+    if (lane === undefined) return;
+    for (const [key, seat] of lane.seats) {
+      if (nowMs - seat.sinceMs < this.#waitMs) return;
+      lane.seats.delete(key);
+      leaveAll(seat, { kind: "knock" });
+    }
+  }
+
+  /** The turn is over. A newer turn of the same lane, taken after this one's lease was lost, keeps the seats. */
+  close(served: ServedLane, end: SeatEnd): void {
+    const lane = this.#lanes.get(served.lcid);
+    if (lane?.served !== served) return;
+    lane.served = null;
+    lane.passed = new Set();
+    lane.passedBefore = new Set();
+    leaveEverySeat(lane, end);
+    this.#forgetIfEmpty(served.lcid, lane);
+  }
+
+  /** The process stops: who sits steps back at once, and nobody sits down any more. Turns go on to their own end. */
+  stepBackAll(): void {
+    this.#closed = true;
+    for (const lane of this.#lanes.values()) leaveEverySeat(lane, { kind: "stepBack" });
+  }
+
+  #sit(lane: LaneHere, key: string): Way {
+    if (this.#closed) return { kind: "sit", end: Promise.resolve({ kind: "stepBack" }) };
+    const end = new Promise<SeatEnd>((leave) => {
+      lane.seats.set(key, { sinceMs: performance.now(), leave, next: lane.seats.get(key) });
+    });
+    return { kind: "sit", end };
+  }
+
+  #arrive(lane: LaneHere, end: SeatEnd): void {
+    lane.approaching = false;
+    if (lane.served === null) leaveEverySeat(lane, end);
+  }
+
+  #remember(lane: LaneHere, key: string): void {
+    if (lane.passed.size >= this.#passedLimit) {
+      lane.passedBefore = lane.passed;
+      lane.passed = new Set();
+    }
+    lane.passed.add(key);
+  }
+
+  #laneOrNew(lcid: string): LaneHere {
+    const known = this.#lanes.get(lcid);
+    if (known !== undefined) return known;
+    const lane = emptyLane();
+    this.#lanes.set(lcid, lane);
+    return lane;
+  }
+
+  #forgetIfEmpty(lcid: string, lane: LaneHere): void {
+    if (lane.served === null && !lane.approaching && lane.standing === 0) this.#lanes.delete(lcid);
+  }
+}
+
+function emptyLane(): LaneHere {
+  return {
+    seats: new Map(),
+    approaching: false,
+    standing: 0,
+    served: null,
+    passed: new Set(),
+    passedBefore: new Set(),
+  };
+}
+
+function stand(lane: LaneHere): Way {
+  lane.standing += 1;
+  return STAND;
+}
+
+function leaveAll(first: Seat, end: SeatEnd): void {
+  for (let seat: Seat | undefined = first; seat !== undefined; seat = seat.next) seat.leave(end);
+}
+
+function leaveEverySeat(lane: LaneHere, end: SeatEnd): void {
+  for (const seat of lane.seats.values()) leaveAll(seat, end);
+  lane.seats.clear();
+}
+
+function tell(told: readonly (readonly [Seat, Settled])[]): void {
+  for (const [seat, { outcome }] of told) leaveAll(seat, { kind: "settled", outcome });
+}

@@ -1,0 +1,226 @@
+import type { IncomingJob } from "@junban/event-queues";
+import { readEnvelope, requestOf } from "@junban/orders";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CommitGroups } from "../../apps/worker/src/commit-groups.ts";
+import { JobLife } from "../../apps/worker/src/job.ts";
+import { LaneServer } from "../../apps/worker/src/lane-server.ts";
+import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
+import { PassingTrouble } from "../../apps/worker/src/passing-trouble.ts";
+import { Misfortunes, ModelLanes, ModelRedis, ModelStore } from "./interleavings-model.ts";
+
+/** What one run looks like; fast-check draws it and prints it, with the seed, when it fails. */
+interface Plan {
+  /** How many processes share the lanes. */
+  readonly processes: number;
+  /** For each event in publish order: its order, and the process that first fetches its job. */
+  readonly events: readonly { readonly order: number; readonly process: number; readonly copies: number }[];
+  readonly batch: number;
+  readonly commitLanes: number;
+  readonly commitParallel: number;
+  /** Every handoff offers to yield, or none does. */
+  readonly yieldsAlways: boolean;
+  /** Every seat is sent to its lane after each batch, or none is. */
+  readonly seatsNeverRest: boolean;
+  /** Events whose producer put a job into the queue and nothing into the lane. */
+  readonly unqueued: readonly boolean[];
+  readonly laneMisfortunes: readonly boolean[];
+  readonly storeMisfortunes: readonly boolean[];
+  /** How many times a lease is lost, at moments the scheduler picks. */
+  readonly leasesLost: readonly number[];
+}
+
+const ORDERS = 3;
+const rarely = (maxLength: number): fc.Arbitrary<boolean[]> =>
+  fc.array(
+    fc.nat({ max: 7 }).map((drawn) => drawn === 0),
+    { maxLength },
+  );
+
+const smoothPlan = fc.record<Plan>({
+  processes: fc.integer({ min: 1, max: 3 }),
+  events: fc.array(
+    fc.record({
+      order: fc.nat({ max: ORDERS - 1 }),
+      process: fc.nat({ max: 2 }),
+      copies: fc.nat({ max: 5 }).map((drawn) => (drawn === 0 ? 2 : 1)),
+    }),
+    { minLength: 1, maxLength: 14 },
+  ),
+  batch: fc.integer({ min: 1, max: 4 }),
+  commitLanes: fc.integer({ min: 1, max: 3 }),
+  commitParallel: fc.integer({ min: 1, max: 2 }),
+  yieldsAlways: fc.boolean(),
+  seatsNeverRest: fc.boolean(),
+  unqueued: fc.constant([]),
+  laneMisfortunes: fc.constant([]),
+  storeMisfortunes: fc.constant([]),
+  leasesLost: fc.constant([]),
+});
+
+const roughPlan = fc
+  .tuple(
+    smoothPlan,
+    fc.record({
+      laneMisfortunes: rarely(40),
+      storeMisfortunes: rarely(20),
+      leasesLost: fc.array(fc.nat({ max: ORDERS - 1 }), { maxLength: 3 }),
+    }),
+  )
+  .map(([smooth, rough]): Plan => ({ ...smooth, ...rough }));
+
+const unqueuedPlan = fc
+  .tuple(smoothPlan, fc.array(fc.boolean(), { maxLength: 14 }))
+  .map(([smooth, unqueued]): Plan => ({ ...smooth, unqueued }));
+
+const NO_LINES = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function eventOf(order: number, number: number): { lcid: string; data: object } {
+  const lcid = `order-${order}`;
+  const data = {
+    specversion: "1.0",
+    id: `e${number}`,
+    source: "/model",
+    type: "line.added",
+    lcid,
+    data: { number },
+  };
+  return { lcid, data };
+}
+
+function keyOf(data: object): { key: string; body: string } {
+  const reading = readEnvelope(data);
+  if (reading.kind !== "usable") throw new Error(`${reading.field}: ${reading.rule}`);
+  const { key, body } = requestOf(reading.envelope);
+  return { key, body };
+}
+
+/** One fleet process without queue and servers: the real job, seats, server and groups over the model. */
+function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore }): JobLife {
+  const { lanes, store } = world;
+  const seats = new LocalSeats({ waitMs: plan.seatsNeverRest ? 0 : 3_600_000 });
+  const { commitLanes, commitParallel, batch } = plan;
+  const groups = new CommitGroups({ store, commitLanes, commitParallel, commitEvents: batch * commitLanes });
+  const answers = (): Promise<void> => Promise.resolve();
+  const trouble = new PassingTrouble({
+    waitMs: 1000,
+    leaseMs: 10_000,
+    probePostgres: answers,
+    probeRedis: answers,
+    logger: NO_LINES,
+    random: () => 0.5,
+  });
+  const server = new LaneServer({
+    seats,
+    groups,
+    trouble,
+    quantumMs: plan.yieldsAlways ? 0 : 3_600_000,
+    crashAlone: 3,
+    crashGiveUp: 10,
+    laneBatch: batch,
+    observers: [],
+  });
+  const observer = { steppedBack: () => {}, unusable: () => {} };
+  return new JobLife({ lanes, seats, server, trouble, logger: NO_LINES, observer });
+}
+
+interface Course {
+  readonly store: ModelStore;
+  readonly published: Map<string, string[]>;
+  readonly completedEarly: string[];
+  readonly unfinished: number;
+  readonly leasesLost: number;
+}
+
+async function run(plan: Plan, scheduler: fc.Scheduler): Promise<Course> {
+  const redis = new ModelRedis();
+  const store = new ModelStore({ scheduler, misfortunes: new Misfortunes(plan.storeMisfortunes) });
+  const laneMisfortunes = new Misfortunes(plan.laneMisfortunes);
+  const everyLanes = Array.from(
+    { length: plan.processes },
+    () => new ModelLanes({ redis, scheduler, batch: plan.batch, misfortunes: laneMisfortunes }),
+  );
+  const processes = everyLanes.map((lanes) => startProcess(plan, { lanes, store }));
+  const published = new Map<string, string[]>();
+  const completedEarly: string[] = [];
+
+  const carry = async (job: { data: object; lcid: string; key: string; process: number }): Promise<void> => {
+    // A job that stepped back is fetched again, by whichever process comes first.
+    for (let fetches = 0; fetches < 200; fetches += 1) {
+      await scheduler.schedule(Promise.resolve(), `fetch ${job.lcid}`);
+      const life = processes[(job.process + fetches) % plan.processes]!;
+      const incoming: IncomingJob = {
+        id: job.key,
+        family: "line-item",
+        name: "",
+        data: job.data,
+        stepsBack: fetches,
+      };
+      const end = await life.process(incoming);
+      if (end.kind !== "completed") continue;
+      if (!store.isSettled(job.lcid, job.key)) completedEarly.push(job.key);
+      return;
+    }
+    throw new Error(`the job of ${job.key} did not end`);
+  };
+
+  const jobs = plan.events.flatMap(({ order, process, copies }, number) => {
+    const { lcid, data } = eventOf(order, number);
+    const request = keyOf(data);
+    const line = published.get(lcid) ?? [];
+    published.set(lcid, [...line, request.key]);
+    if (plan.unqueued[number] !== true) redis.queue(lcid, request);
+    return Array.from({ length: copies }, () => carry({ data, lcid, key: request.key, process }));
+  });
+  const losses = plan.leasesLost.map(async (order) => {
+    await scheduler.schedule(Promise.resolve(), `lease of order-${order} lapses`);
+    redis.loseLease(`order-${order}`);
+    await scheduler.schedule(Promise.resolve(), "the loss is noticed");
+    for (const lanes of everyLanes) lanes.noticeLostLeases();
+  });
+  const ends = await scheduler.waitFor(Promise.allSettled([...jobs, ...losses]));
+  const unfinished = ends.filter(({ status }) => status === "rejected").length;
+  return { store, published, completedEarly, unfinished, leasesLost: redis.leasesLost };
+}
+
+/** Failing cases print their seed, path, plan and the schedule; `fc.assert(…, { seed, path })` replays one. */
+async function explore(
+  plans: fc.Arbitrary<Plan>,
+  check: (course: Course, plan: Plan) => void,
+): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(plans, fc.scheduler(), async (plan, scheduler) => {
+      check(await run(plan, scheduler), plan);
+    }),
+    { numRuns: 300, verbose: 1 },
+  );
+}
+
+function checkEveryRun({ store, published, completedEarly, unfinished }: Course): void {
+  expect(completedEarly).toEqual([]);
+  expect(unfinished).toBe(0);
+  for (const [lcid, keys] of published) expect(store.rows.get(lcid)).toHaveLength(keys.length);
+}
+
+test("every schedule decides each lane in publish order, one transaction of a lane at a time, and ends every job after its event", async () => {
+  await explore(smoothPlan, (course, plan) => {
+    checkEveryRun(course);
+    expect(Object.fromEntries(course.store.rows)).toEqual(Object.fromEntries(course.published));
+    expect(course.store.mostAtOnce).toBe(1);
+    expect(course.store.largestGroup).toBeLessThanOrEqual(plan.commitLanes);
+  });
+}, 120_000);
+
+test("order, single service and ends survive unanswered lane steps, passing database trouble and lost leases", async () => {
+  await explore(roughPlan, (course) => {
+    checkEveryRun(course);
+    expect(Object.fromEntries(course.store.rows)).toEqual(Object.fromEntries(course.published));
+  });
+}, 120_000);
+
+test("events that were never queued are decided once each when their jobs come, and end their jobs", async () => {
+  await explore(unqueuedPlan, (course) => {
+    checkEveryRun(course);
+    expect(course.store.mostAtOnce).toBe(1);
+  });
+}, 120_000);
