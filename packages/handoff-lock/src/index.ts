@@ -7,6 +7,7 @@
  * lost its lease can still be at work, so what must happen at most once is decided where the result is stored.
  */
 import type { Lanes, LanesOptions } from "./contract.ts";
+import { LanesOnRedis } from "./lanes-on-redis.ts";
 
 export type {
   Entry,
@@ -28,5 +29,5 @@ export { LaneNameError, LaneUnavailableError, LeaseLostError, OutOfMemoryError }
 
 /** Lanes on one Redis. Owns one subscription and one renewal timer, whatever the number of lanes. */
 export function createLanes(options: LanesOptions): Lanes {
-  throw new Error(`lanes are not built yet (${options.prefix ?? "junban"})`);
+  return new LanesOnRedis(options);
 }

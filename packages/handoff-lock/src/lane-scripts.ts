@@ -1,0 +1,165 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Redis } from "ioredis";
+import { LaneUnavailableError } from "./errors.ts";
+import { errorOfReply, isUnknownScript } from "./failures.ts";
+import type { LaneKey } from "./lane-names.ts";
+import { laneKey } from "./lane-names.ts";
+
+/** Which keys each script names, in the order of its header. */
+const KEYS_OF = {
+  queue: ["wait", "body"],
+  enter: ["lock", "wait", "body", "seat", "done", "tries"],
+  handoff: ["lock", "wait", "body", "seat", "done", "tries"],
+  renew: ["lock"],
+  leave: ["lock", "wait", "body", "seat", "tries"],
+  "step-back": ["lock", "wait", "seat", "done"],
+  withdraw: ["wait", "body", "seat", "done"],
+  inspect: ["lock", "wait", "body", "seat", "done", "tries"],
+  "sweep-outcomes": ["done"],
+} as const satisfies Record<string, readonly LaneKey[]>;
+
+export type ScriptName = keyof typeof KEYS_OF;
+
+interface Script {
+  readonly text: string;
+  readonly digest: string;
+  readonly keys: readonly LaneKey[];
+}
+
+interface LaneScriptsOptions {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly commandTimeoutMs: number;
+}
+
+export interface Call {
+  readonly lcid: string;
+  readonly args: readonly (string | number)[];
+  /** Gets the answer when it comes after the call was given up as unanswered, to undo what nobody waits for any more. */
+  readonly onLateReply?: (reply: unknown) => void;
+}
+
+const NO_LANE: Call = { lcid: "", args: [] };
+
+/**
+ * Runs the scripts of lua/ on one shared connection.
+ *
+ * 1. Everything asked for in one turn of the event loop leaves in one socket write.
+ * 2. A script that Redis has forgotten is sent whole, each call by itself, so it does not matter how many were under way.
+ * 3. No call outlives `commandTimeoutMs`, and while Redis is away nothing is left to be sent later behind the caller's back.
+ */
+export class LaneScripts {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #commandTimeoutMs: number;
+  readonly #scripts: Readonly<Record<ScriptName, Script>>;
+  #corked = false;
+  #opening: Promise<void> | null = null;
+
+  constructor({ redis, prefix, commandTimeoutMs }: LaneScriptsOptions) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#commandTimeoutMs = commandTimeoutMs;
+    this.#scripts = loadScripts();
+  }
+
+  /** @throws {LaneUnavailableError | OutOfMemoryError} */
+  async run(name: ScriptName, call: Call): Promise<unknown> {
+    if (this.#redis.status !== "ready") await this.#untilReady(name);
+    const { keys, text, digest } = this.#scripts[name];
+    const args: (string | number)[] = [digest, keys.length];
+    for (const key of keys) args.push(laneKey(this.#prefix, key, call.lcid));
+    args.push(...call.args);
+    const send = (): Promise<unknown> => {
+      this.#corkThisTick();
+      return this.#redis.call("evalsha", args);
+    };
+    const sendWhole = (): Promise<unknown> => {
+      this.#corkThisTick();
+      args[0] = text;
+      return this.#redis.call("eval", args);
+    };
+    return this.#bounded(name, call, send, sendWhole);
+  }
+
+  /** One page of a SCAN over every lane key. */
+  async scanPage(
+    cursor: string,
+    pattern: string,
+  ): Promise<readonly [cursor: string, keys: readonly string[]]> {
+    if (this.#redis.status !== "ready") await this.#untilReady("scan");
+    return this.#bounded("scan", NO_LANE, () => this.#redis.scan(cursor, "MATCH", pattern, "COUNT", 500));
+  }
+
+  #corkThisTick(): void {
+    if (this.#corked) return;
+    const { stream } = this.#redis;
+    this.#corked = true;
+    stream.cork();
+    setImmediate(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
+  }
+
+  #bounded<T>(command: string, call: Call, send: () => Promise<T>, sendAgain?: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        reject(new LaneUnavailableError({ command }));
+      }, this.#commandTimeoutMs);
+      const answered = (reply: T): void => {
+        clearTimeout(timer);
+        if (late) call.onLateReply?.(reply);
+        else resolve(reply);
+      };
+      const failed = (error: unknown): void => {
+        clearTimeout(timer);
+        reject(errorOfReply(error, { command, lcid: call.lcid }));
+      };
+      send().then(answered, (error: unknown) => {
+        if (sendAgain === undefined || !isUnknownScript(error)) failed(error);
+        else sendAgain().then(answered, failed);
+      });
+    });
+  }
+
+  async #untilReady(command: string): Promise<void> {
+    if (this.#redis.status === "end") throw new LaneUnavailableError({ command });
+    // A client made with lazyConnect waits to be asked; its failure shows as the limit below.
+    if (this.#redis.status === "wait") this.#redis.connect().catch(() => {});
+    this.#opening ??= new Promise<void>((resolve) => {
+      this.#redis.once("ready", () => {
+        this.#opening = null;
+        resolve();
+      });
+    });
+    const opening = this.#opening;
+    await this.#bounded(command, NO_LANE, () => opening);
+  }
+}
+
+function loadScripts(): Record<ScriptName, Script> {
+  const folder = new URL("../lua/", import.meta.url);
+  const read = (path: string): string => readFileSync(new URL(`${path}.lua`, folder), "utf8");
+  const load = (name: ScriptName): Script => {
+    // A script names the parts it uses; they are put before it, in that order.
+    const source = read(name);
+    const parts = [...source.matchAll(/^-- use: (\S+)$/gm)].map(([, part]) => read(`parts/${part}`));
+    const text = [...parts, source].join("\n");
+    return { text, digest: createHash("sha1").update(text).digest("hex"), keys: KEYS_OF[name] };
+  };
+  return {
+    queue: load("queue"),
+    enter: load("enter"),
+    handoff: load("handoff"),
+    renew: load("renew"),
+    leave: load("leave"),
+    "step-back": load("step-back"),
+    withdraw: load("withdraw"),
+    inspect: load("inspect"),
+    "sweep-outcomes": load("sweep-outcomes"),
+  };
+}
