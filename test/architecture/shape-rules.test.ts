@@ -4,7 +4,12 @@ import { mutableModuleState } from "./rules/module-state.ts";
 import { wrongNames } from "./rules/names.ts";
 import { longFiles, longFunctions } from "./rules/sizes.ts";
 import { parseSource } from "./rules/source.ts";
-import { dodgedTests, suppressions, unreasonedSuppressions } from "./rules/suppressions.ts";
+import {
+  dodgedTests,
+  suppressionCounts,
+  suppressions,
+  unreasonedSuppressions,
+} from "./rules/suppressions.ts";
 
 describe("sizes", () => {
   const lines = (count: number): string => Array.from({ length: count }, (_, at) => `  // ${at}`).join("\n");
@@ -65,6 +70,7 @@ describe("module state", () => {
       `const settings = { a: 1 }; export const put = () => Object.assign(settings, { a: 2 });`,
     ],
     ["an exported array anybody may change", `export const FAMILIES = ["payment"];`],
+    ["an exported table typed as a Record", `export const UNITS: Record<string, number> = { JPY: 0 };`],
     ["an instance that may remember", `const emitter = new EventEmitter();`],
     [
       "a sticky regular expression that is executed",
@@ -80,6 +86,10 @@ describe("module state", () => {
     ["a constant list", `export const FAMILIES = ["payment"] as const;`],
     ["a constant table", `export const EXIT = { done: 0 } as const satisfies Record<string, number>;`],
     ["a readonly list", `export const KINDS: readonly string[] = ["order"];`],
+    [
+      "a table with a type of its own",
+      `export const RULES: EventRules<"cancel.requested"> = { "cancel.requested": 1 };`,
+    ],
     ["a private table that nobody changes", `const LIMITS = { lines: 200 };`],
     ["a plain pattern", `const LCID = /^[a-z]+$/; export const ok = (text: string) => LCID.test(text);`],
     ["a text decoder", `const decoder = new TextDecoder();`],
@@ -95,38 +105,66 @@ describe("module state", () => {
 });
 
 describe("Lua headers", () => {
-  const header = (text: string): string[] =>
-    wrongLuaHeaders([{ path: "packages/handoff-lock/lua/x.lua", text }]).map((violation) => violation.says);
+  const parts = {
+    path: "packages/handoff-lock/lua/parts/mend.lua",
+    text: "local function mend(wait) return wait end\n",
+  };
+  const faults = (lines: readonly string[]): string[] =>
+    wrongLuaHeaders([{ path: "packages/handoff-lock/lua/x.lua", text: lines.join("\n") }, parts]).map(
+      (violation) => violation.says,
+    );
 
   test("passes a header that matches", () => {
-    expect(
-      header(
-        `--[[\n KEYS[1] lock\n ARGV[1] token\n ARGV[2..] request keys\n Returns 1\n]]\nfor i = 2, #ARGV do redis.call("hdel", KEYS[1], ARGV[i], ARGV[1]) end`,
-      ),
-    ).toEqual([]);
+    const header = [
+      "-- Drops requests.",
+      "--",
+      "-- KEYS",
+      "--   1 lock",
+      "-- ARGV",
+      "--   1 token",
+      "--   2… request keys",
+    ];
+    const body = ["for i = 2, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i], ARGV[1]) end", "return mend(1)"];
+    expect(faults([...header, "-- Returns", "--   1 always", "--", "-- use: mend", "", ...body])).toEqual([]);
   });
 
   test("flags a key the body reads and the header does not name", () => {
-    expect(header(`-- KEYS[1] lock\n-- Returns nothing\nredis.call("del", KEYS[1], KEYS[2])`)).toEqual([
+    const header = ["-- KEYS", "--   1 lock", "-- Returns", "--   1 always"];
+    expect(faults([...header, "redis.call('DEL', KEYS[1], KEYS[2])"])).toEqual([
       "reads KEYS[2], which its header does not name",
     ]);
   });
 
   test("flags an argument the header names and the body does not read, even when a comment mentions it", () => {
-    expect(
-      header(`-- KEYS[1] lock\n-- ARGV[1] token\n-- Returns 1\nredis.call("del", KEYS[1]) -- ARGV[1]`),
-    ).toEqual(["names ARGV[1] in its header and never reads it"]);
+    const header = ["-- KEYS", "--   1 lock", "-- ARGV", "--   1 token", "-- Returns", "--   1 always"];
+    expect(faults([...header, "redis.call('DEL', KEYS[1]) -- ARGV[1]"])).toEqual([
+      "names ARGV 1 in its header and never reads it",
+    ]);
   });
 
   test("flags a header that does not say what the script returns", () => {
-    expect(header(`-- KEYS[1] lock\nredis.call("del", KEYS[1])`)).toEqual([
+    expect(faults(["-- KEYS", "--   1 lock", "redis.call('DEL', KEYS[1])"])).toEqual([
       "does not say in its header what it returns",
     ]);
   });
 
-  test("flags arguments read by a computed number that no header documents, and the reverse", () => {
-    expect(header(`-- Returns 1\nreturn ARGV[i]`)).toHaveLength(1);
-    expect(header(`-- ARGV[3..] keys\n-- Returns 1\nreturn 1`)).toHaveLength(1);
+  test("flags arguments read by a computed number that no header names, and the reverse", () => {
+    expect(faults(["-- Returns", "--   1 always", "return ARGV[i]"])).toHaveLength(1);
+    expect(faults(["-- ARGV", "--   3… keys", "-- Returns", "--   1 always", "return 1"])).toHaveLength(1);
+  });
+
+  test("flags a part that is used and not named, named and not there, or reads a table itself", () => {
+    expect(faults(["-- Returns", "--   1 always", "return mend(1)"])).toEqual([
+      'calls into mend without a line "use: mend"',
+    ]);
+    expect(faults(["-- Returns", "--   1 always", "-- use: gone", "return 1"])).toEqual([
+      "uses gone, which is no part",
+    ]);
+    const reader = {
+      path: "packages/handoff-lock/lua/parts/take.lua",
+      text: "local function take() return KEYS[1] end",
+    };
+    expect(wrongLuaHeaders([reader])).toHaveLength(1);
   });
 });
 
@@ -163,6 +201,11 @@ describe("suppressions", () => {
         reason: "mirrors the table of transitions row by row",
       },
     ]);
+  });
+
+  test("counts them by file", () => {
+    const disable = `// oxlint-disable-next-line complexity -- mirrors the table of transitions row by row\nf();\n`;
+    expect(suppressionCounts(parsed(disable + disable))).toEqual({ "packages/orders/src/a.ts": 2 });
   });
 
   test("flags tests that are skipped, run alone, expected to fail or retried", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ALLOWED } from "./rules/allowed.ts";
+import { ALLOWED, COUNTED_SUPPRESSIONS } from "./rules/allowed.ts";
 import { deepImports, SIBLINGS, wrongArrows } from "./rules/arrows.ts";
 import { idleSiblings, undeclaredImports } from "./rules/declared.ts";
 import { facelessPackages } from "./rules/faces.ts";
@@ -8,7 +8,7 @@ import { mutableModuleState } from "./rules/module-state.ts";
 import { wrongNames } from "./rules/names.ts";
 import { strayLibraries, strayLua, strayLuaFiles, straySql } from "./rules/rooms.ts";
 import { longFiles, longFunctions } from "./rules/sizes.ts";
-import { dodgedTests, unreasonedSuppressions } from "./rules/suppressions.ts";
+import { dodgedTests, suppressionCounts, unreasonedSuppressions } from "./rules/suppressions.ts";
 import { readTree } from "./rules/tree.ts";
 import { beyond } from "./rules/violation.ts";
 
@@ -92,6 +92,10 @@ describe("shape", () => {
 describe("exceptions", () => {
   test("every suppression carries a reason", () => {
     expect(beyond(unreasonedSuppressions(tree.sources), ALLOWED.suppressions)).toEqual([]);
+  });
+
+  test("every suppression is counted", () => {
+    expect(suppressionCounts(tree.sources)).toEqual(COUNTED_SUPPRESSIONS);
   });
 
   test("no test is skipped, run alone or retried", () => {

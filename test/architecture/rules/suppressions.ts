@@ -42,6 +42,13 @@ export function unreasonedSuppressions(sources: readonly Source[]): Violation[] 
   });
 }
 
+/** How many suppressions each file holds, by path. */
+export function suppressionCounts(sources: readonly Source[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { path } of suppressions(sources)) counts[path] = (counts[path] ?? 0) + 1;
+  return counts;
+}
+
 const RUNNERS: ReadonlySet<string> = new Set(["test", "it", "describe", "suite", "bench"]);
 const DODGES: ReadonlySet<string> = new Set(["skip", "skipIf", "runIf", "todo", "fails", "only"]);
 
