@@ -44,6 +44,9 @@ create table orders (
   -- Room on each page keeps updates of a row beside it (heap-only tuples): no index covers a column that every update changes.
 ) with (fillfactor = 70);
 
+-- Few orders are ever halted, and the flag rarely changes: this index does not cost the updates their place on the page.
+create index orders_halted on orders (lcid) where halted;
+
 create table order_lines (
   lcid text collate "C" not null references orders (lcid),
   line_id text collate "C" not null,
@@ -130,3 +133,10 @@ create table purged_orders (
   lcid text collate "C" primary key,
   purged_at timestamptz not null default now()
 );
+
+-- Ends a transaction that wrote more or fewer rows than were decided; its error class is nobody else's.
+create function refuse_miscount(written bigint[], decided bigint[]) returns bigint[] language plpgsql as $$
+begin
+  raise exception 'wrote % rows where % were decided', written, decided using errcode = 'JB001';
+end
+$$;

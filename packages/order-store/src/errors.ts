@@ -97,7 +97,10 @@ export class MigrationError extends OrderStoreError {
   readonly code = "MIGRATION_FAILED";
   readonly migration: string | null;
   constructor({ migration }: { migration: string | null }, options: { cause: unknown }) {
-    super(`migration ${migration ?? "set"} failed: ${options.cause instanceof Error ? options.cause.message : String(options.cause)}`, options);
+    super(
+      `migration ${migration ?? "set"} failed: ${options.cause instanceof Error ? options.cause.message : String(options.cause)}`,
+      options,
+    );
     this.name = "MigrationError";
     this.migration = migration;
   }

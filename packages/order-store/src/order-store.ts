@@ -1,4 +1,15 @@
-import type { decide } from "@junban/orders";
+import { decide, interpret, type EventEnvelope } from "@junban/orders";
+import { sql } from "kysely";
+import { applyLanes } from "./apply.ts";
+import { audit } from "./auditing.ts";
+import { expireHeld, ordersWithOverdue } from "./expiring.ts";
+import { ask, type MaintenanceContext } from "./locked-order.ts";
+import { drop, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
+import type { Policy } from "./order-work.ts";
+import { purgeableOrders, purgeOne } from "./purging.ts";
+import { listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
+import { createPool, endPool, type SessionLimits } from "./session.ts";
+import { bind, db, statement } from "./statement.ts";
 import type {
   AuditFinding,
   CommitFacts,
@@ -55,7 +66,11 @@ export interface OrderStore {
   readEvent(event: { source: string; id: string }): Promise<EventReport | null>;
   /** Held events, those due first in front; those without a deadline last. */
   listHeld(options: { dueWithinMs?: number; limit: number }): Promise<readonly HeldReport[]>;
-  listDead(options: { reason?: string; outcome?: "failed" | "rejected"; limit: number }): Promise<readonly DeadLetter[]>;
+  listDead(options: {
+    reason?: string;
+    outcome?: "failed" | "rejected";
+    limit: number;
+  }): Promise<readonly DeadLetter[]>;
   summary(): Promise<StoreSummary>;
   /** Orders with held events whose deadline has passed. */
   dueHeld(options: MaintenanceLocator): Promise<readonly string[]>;
@@ -85,4 +100,110 @@ export interface OrderStore {
   close(): Promise<void>;
 }
 
-export declare function createOrderStore(options: OrderStoreOptions): OrderStore;
+const unsupportedEvents = statement<{ after: string; limit: number }>()(
+  "unsupported_events",
+  ({ after, limit }) =>
+    db
+      .selectFrom("order_events")
+      .select(["lcid", "event"])
+      .where("outcome", "=", sql.lit("deferred"))
+      .where("reason", "=", sql.lit("UNSUPPORTED"))
+      .where("lcid", ">", after)
+      .orderBy("lcid")
+      .limit(sql<number>`${limit}::int`),
+);
+
+const haltedWithoutFailure = statement<{ after: string; limit: number }>()(
+  "halted_without_failure",
+  ({ after, limit }) =>
+    db
+      .selectFrom("orders as o")
+      .select("o.lcid")
+      .where("o.halted", "=", sql.lit(true))
+      .where("o.lcid", ">", after)
+      .where((where) =>
+        where.not(
+          where.exists((inner) =>
+            inner
+              .selectFrom("order_events as e")
+              .select("e.lcid")
+              .whereRef("e.lcid", "=", "o.lcid")
+              .where("e.outcome", "=", sql.lit("failed")),
+          ),
+        ),
+      )
+      .orderBy("o.lcid")
+      .limit(sql<number>`${limit}::int`),
+);
+
+/** Reports and maintenance have connections of their own, so that they never wait behind `apply`, nor it behind them. */
+const MAINTENANCE_CONNECTIONS = 2;
+
+/** Opens nothing yet: connections are made when they are first needed. */
+export function createOrderStore(options: OrderStoreOptions): OrderStore {
+  const limits: SessionLimits = {
+    statementTimeoutMs: options.statementTimeoutMs ?? 5_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? 2_000,
+    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 5_000,
+  };
+  const policy: Policy = {
+    holdPaymentMs: options.holdPaymentMs ?? 72 * 3_600_000,
+    holdMs: options.holdMs ?? 24 * 3_600_000,
+    poison: options.poison ?? "halt",
+    decide: options.decide ?? decide,
+  };
+  const { databaseUrl, worker, onCommit = () => undefined } = options;
+  const applying = createPool({
+    databaseUrl,
+    size: options.poolSize ?? 8,
+    limits,
+    applicationName: `junban apply ${worker}`,
+    pinPlans: true,
+  });
+  const pool = createPool({
+    databaseUrl,
+    size: MAINTENANCE_CONNECTIONS,
+    limits,
+    applicationName: `junban ${worker}`,
+    pinPlans: false,
+  });
+  const context: MaintenanceContext = { pool, limits, policy, worker };
+  const lcidsOf = async (rows: Promise<readonly { lcid: string }[]>): Promise<readonly string[]> =>
+    (await rows).map(({ lcid }) => lcid);
+  return {
+    apply: (batches) => applyLanes({ ...context, pool: applying, onCommit }, batches),
+    ping: async () => {
+      await ask(context, bind(ping, {}));
+    },
+    readOrder: (lcid) => readOrder(context, lcid),
+    readHistory: (lcid) => readHistory(context, lcid),
+    readEvent: (event) => readEvent(context, event),
+    listHeld: (query) => listHeld(context, query),
+    listDead: (query) => listDead(context, query),
+    summary: () => summary(context),
+    dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
+    expireHeld: (lcid) => expireHeld(context, lcid),
+    unsupported: async ({ limit, after = "" }) => {
+      const rows = await ask(context, bind(unsupportedEvents, { after, limit }));
+      return [...new Set(rows.filter(decidable).map(({ lcid }) => lcid))];
+    },
+    redecideUnsupported: (lcid) => redecideUnsupported(context, lcid),
+    stuckHalted: ({ limit, after = "" }) =>
+      lcidsOf(ask(context, bind(haltedWithoutFailure, { after, limit }))),
+    releaseHalted: async (lcid) => (await releaseHalted(context, lcid)).released,
+    replay: (event) => replay(context, event),
+    drop: (event) => drop(context, event),
+    audit: (lcids) => audit(context, lcids),
+    purgeable: ({ olderThanMs, limit, after = "" }) =>
+      lcidsOf(ask(context, bind(purgeableOrders, { olderThanMs, after, limit }))),
+    purgeOne: (lcid) => purgeOne(context, lcid),
+    poolInUse: () => applying.totalCount - applying.idleCount,
+    close: async () => {
+      await Promise.all([endPool(applying, limits), endPool(pool, limits)]);
+    },
+  };
+}
+
+function decidable({ event }: { event: unknown }): boolean {
+  return event !== null && interpret(event as EventEnvelope).kind === "known";
+}

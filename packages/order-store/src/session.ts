@@ -44,7 +44,7 @@ export interface PoolOptions {
 }
 
 export function createPool({ databaseUrl, size, limits, applicationName, pinPlans }: PoolOptions): Pool {
-  const pool = new pg.Pool({
+  const config: pg.PoolConfig = {
     connectionString: databaseUrl,
     max: size,
     application_name: applicationName,
@@ -57,14 +57,16 @@ export function createPool({ databaseUrl, size, limits, applicationName, pinPlan
     lock_timeout: limits.lockTimeoutMs,
     idle_in_transaction_session_timeout: limits.idleTransactionTimeoutMs,
     ...(pinPlans ? { options: PINNED_PLANS.map((setting) => `-c ${setting}`).join(" ") } : {}),
-    onConnect: async (client: pg.Client) => {
-      // Only Postgres 17 and later know this limit, which also ends a transaction whose client froze in mid-message.
+    onConnect: async (client: pg.ClientBase) => {
+      // Only Postgres 17 and later know this limit, which also ends a transaction whose client froze in mid-message. It must
+      // exceed the statement's own limit, which the server would ignore otherwise.
       await client.query(
         "select set_config('transaction_timeout', $1, false) from pg_settings where name = 'transaction_timeout'",
-        [String(limits.statementTimeoutMs)],
+        [String(limits.statementTimeoutMs + limits.lockTimeoutMs)],
       );
     },
-  } as pg.PoolConfig);
+  };
+  const pool = new pg.Pool(config);
   // A server that ends an idle or a checked-out session makes the client emit `error`; the query under way is told by its
   // own rejection and the pool forgets the client, so there is nothing else to do. Without listeners the process would die.
   const ignore = (): void => undefined;
@@ -73,10 +75,27 @@ export function createPool({ databaseUrl, size, limits, applicationName, pinPlan
   return pool;
 }
 
-/** The rows and the command tag of each statement of a trip, in order. */
-export type TripResults<Statements extends readonly BoundStatement<unknown>[]> = {
-  readonly [Index in keyof Statements]: Statements[Index] extends BoundStatement<infer Row> ? QueryResult<Row & pg.QueryResultRow> : never;
+/** Ends a pool's connections, and waits no longer than a statement may take. */
+export async function endPool(pool: Pool, { statementTimeoutMs }: SessionLimits): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const bound = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, statementTimeoutMs);
+  });
+  await Promise.race([pool.end().catch(() => undefined), bound]);
+  clearTimeout(timer);
+}
+
+/** What each statement of a trip returned, in order; null where nothing was sent. */
+export type TripResults<Statements extends readonly (BoundStatement<unknown> | null)[]> = {
+  readonly [Index in keyof Statements]: AnswerTo<Statements[Index]>;
 };
+type AnswerTo<Sent> = Sent extends BoundStatement<infer Row> ? Answer<Row> : null;
+
+/** The rows of one statement and its command tag. */
+export interface Answer<Row> {
+  readonly rows: readonly Row[];
+  readonly command: string;
+}
 
 /** One checked-out connection. `close` must be called exactly once, whatever happened. */
 export class Session {
@@ -108,19 +127,21 @@ export class Session {
    * Sends all statements in one write and waits for all answers: one round trip. Throws the first error in their order, once
    * every statement was answered, so that no answer is still on its way when the connection is used again.
    */
-  async trip<const Statements extends readonly BoundStatement<unknown>[]>(statements: Statements): Promise<TripResults<Statements>> {
+  async trip<const Statements extends readonly (BoundStatement<unknown> | null)[]>(
+    statements: Statements,
+  ): Promise<TripResults<Statements>> {
     this.#trips += 1;
     const stream = streamOf(this.#client);
     stream.cork();
-    const answers = statements.map(({ name, text, values }) =>
-      this.#client.query(name === "" ? text : { name, text, values: values as unknown[] }),
-    );
+    const answers = statements.map((bound) => (bound === null ? null : this.#send(bound)));
     stream.uncork();
     const settled = await this.#answered(Promise.allSettled(answers));
     for (const answer of settled) {
       if (answer.status === "rejected") throw this.#explain(answer.reason);
     }
-    return settled.map((answer) => (answer as PromiseFulfilledResult<QueryResult>).value) as TripResults<Statements>;
+    return settled.map(
+      (answer) => (answer as PromiseFulfilledResult<unknown>).value,
+    ) as TripResults<Statements>;
   }
 
   /** Gives the connection back if it is idle, or destroys it. */
@@ -134,6 +155,10 @@ export class Session {
     // `end()` waits politely for a server that may never answer again; the socket is cut instead.
     if (!reusable) streamOf(this.#client).destroy();
     this.#client.release(!reusable);
+  }
+
+  #send({ name, text, values }: BoundStatement<unknown>): Promise<QueryResult> {
+    return this.#client.query(name === "" ? text : { name, text, values: values as unknown[] });
   }
 
   async #answered<T>(answers: Promise<T>): Promise<T> {
@@ -159,7 +184,9 @@ export class Session {
   }
 }
 
-function streamOf(client: PoolClient): NodeJS.WritableStream & { cork(): void; uncork(): void; destroy(): void } {
+function streamOf(
+  client: PoolClient,
+): NodeJS.WritableStream & { cork(): void; uncork(): void; destroy(): void } {
   return (client as unknown as { connection: { stream: ReturnType<typeof streamOf> } }).connection.stream;
 }
 

@@ -28,11 +28,21 @@ export type ParameterValue = string | number | boolean | null | readonly string[
 export type ParameterValues = Record<string, ParameterValue>;
 type Placeholders<Values extends ParameterValues> = { readonly [Name in keyof Values]: RawBuilder<never> };
 
+class Placeholder {
+  readonly parameter: string;
+  constructor(parameter: string) {
+    this.parameter = parameter;
+  }
+}
+
 /** One SQL text with its own name, compiled once; the server prepares it once a connection under that name. */
 export interface Statement<Values extends ParameterValues, Row> {
   readonly name: string;
   readonly text: string;
-  readonly parameters: readonly (keyof Values & string)[];
+  /** In the order of `$1`, `$2` …: a parameter's name, or a constant of the statement. */
+  readonly parameters: readonly (Placeholder | ParameterValue)[];
+  /** Only carries the type of the values. */
+  readonly takes?: Values;
   /** Only carries the row's type from the query that was compiled; never set. */
   readonly row?: Row;
 }
@@ -45,13 +55,6 @@ export interface BoundStatement<Row> {
   readonly row?: Row;
 }
 
-class Placeholder {
-  readonly parameter: string;
-  constructor(parameter: string) {
-    this.parameter = parameter;
-  }
-}
-
 /** Compiles `build` with a placeholder for each parameter it names. */
 export function statement<Values extends ParameterValues>(): <Row>(
   name: string,
@@ -62,12 +65,7 @@ export function statement<Values extends ParameterValues>(): <Row>(
       get: (_target, parameter) => sql`${new Placeholder(String(parameter))}`,
     });
     const compiled = build(placeholders).compile();
-    const parameters = compiled.parameters.map((value) => {
-      if (!(value instanceof Placeholder)) {
-        throw new TypeError(`statement ${name} holds a value where only parameters belong`);
-      }
-      return value.parameter as keyof Values & string;
-    });
+    const parameters = compiled.parameters as readonly (Placeholder | ParameterValue)[];
     return { name: `junban_${name}`, text: compiled.sql, parameters };
   };
 }
@@ -77,7 +75,13 @@ export function bind<Values extends ParameterValues, Row>(
   { name, text, parameters }: Statement<Values, Row>,
   values: Values,
 ): BoundStatement<Row> {
-  return { name, text, values: parameters.map((parameter) => values[parameter] as ParameterValue) };
+  return {
+    name,
+    text,
+    values: parameters.map((parameter) =>
+      parameter instanceof Placeholder ? (values[parameter.parameter] as ParameterValue) : parameter,
+    ),
+  };
 }
 
 /** `column = any(array)`, which keeps one text however many values there are. */

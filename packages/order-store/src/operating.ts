@@ -1,0 +1,162 @@
+import { sql } from "kysely";
+import { EventNotFoundError, WrongOutcomeError } from "./errors.ts";
+import { ask, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
+import type { OrderWork } from "./order-work.ts";
+import { deferredFor, eventForOperator, standingInFront } from "./reading.ts";
+import { bind, db, statement } from "./statement.ts";
+import type { OperatorResult } from "./types.ts";
+import type { Answer } from "./verdicts.ts";
+import { placeOf, waitingEvent, type WaitingRow } from "./waiting.ts";
+
+/** What an operator, or the sweeper, does to events on record. Each call locks one order at a time. */
+
+/** Blocked or unsupported events decided in one transaction; a long line is worked off in several. */
+const STEP_SIZE = 100;
+
+interface Identity {
+  readonly source: string;
+  readonly id: string;
+}
+
+const acknowledgeAlert = statement<{ source: string; id: string; remark: string }>()(
+  "acknowledge_alert",
+  ({ source, id, remark }) =>
+    db
+      .updateTable("order_events")
+      .set({ alert: false, detail: sql<string>`concat_ws('; ', detail, ${remark}::text)` })
+      .where("source", "=", source)
+      .where("event_id", "=", id)
+      .where("outcome", "=", sql.lit("rejected")),
+);
+
+export async function replay(context: MaintenanceContext, identity: Identity): Promise<OperatorResult> {
+  const { lcid } = await find(context, identity);
+  const answer = await onLockedOrder(context, lcid, async (order) => {
+    const row = await recorded(order, identity);
+    if (row.outcome === "applied" || row.outcome === "duplicate" || row.outcome === "deferred") {
+      throw new WrongOutcomeError({ outcome: row.outcome, asked: "replay" });
+    }
+    const waiting = waitingEvent(row);
+    if (waiting === null)
+      throw new WrongOutcomeError({
+        outcome: `${row.outcome} ${row.reason ?? ""} and not kept whole`,
+        asked: "replay",
+      });
+    const work = await order.workFor([waiting]);
+    const decided = work.decideAgain(waiting);
+    await order.commit(work);
+    return decided;
+  });
+  return withReleased(context, { lcid, identity, answer });
+}
+
+export async function drop(
+  context: MaintenanceContext,
+  { source, id, reason }: Identity & { reason: string },
+): Promise<OperatorResult> {
+  const identity = { source, id };
+  const found = await find(context, identity);
+  if (found.outcome === "rejected") {
+    await ask(context, bind(acknowledgeAlert, { source, id, remark: `acknowledged: ${reason}` }));
+    return { outcome: "rejected", reason: found.reason, version: null, released: 0, halted: false };
+  }
+  const answer = await onLockedOrder(context, found.lcid, async (order) => {
+    const row = await recorded(order, identity);
+    if (row.outcome !== "failed" && row.outcome !== "deferred")
+      throw new WrongOutcomeError({ outcome: row.outcome, asked: "drop" });
+    const work = await order.workFor([]);
+    const dropped = work.drop(placeOf(row), reason);
+    await order.commit(work);
+    return dropped;
+  });
+  return withReleased(context, { lcid: found.lcid, identity, answer });
+}
+
+/**
+ * Decides a halted order's blocked events by arrival, in steps; the order stays halted until none is left, so that nothing
+ * new can slip in between. Stops behind an event that fails again.
+ */
+export async function releaseHalted(
+  context: MaintenanceContext,
+  lcid: string,
+): Promise<{ released: number; halted: boolean }> {
+  let released = 0;
+  for (;;) {
+    const step = await onLockedOrder(context, lcid, releaseStep);
+    if (step === null) return { released, halted: false };
+    released += step.decided;
+    if (!step.more) return { released, halted: step.halted };
+  }
+}
+
+async function releaseStep(order: LockedOrder): Promise<{ decided: number; more: boolean; halted: boolean }> {
+  const { lcid, halted } = order.row;
+  if (!halted) return { decided: 0, more: false, halted: false };
+  const [front] = await order.read(bind(standingInFront, { lcid }));
+  if (front === undefined || front.failed > 0) return { decided: 0, more: false, halted: true };
+  const rows = await order.read(bind(deferredFor, { lcid, reason: "BLOCKED", limit: STEP_SIZE }));
+  const work = await order.workFor(rows.flatMap((row) => waitingEvent(row) ?? []));
+  const decided = decideInTurn(work, rows);
+  const open = decided.failed || rows.length === STEP_SIZE;
+  work.halt(open);
+  await order.commit(work);
+  return { decided: decided.count, more: open && !decided.failed, halted: open };
+}
+
+function decideInTurn(work: OrderWork, rows: readonly WaitingRow[]): { count: number; failed: boolean } {
+  for (const [index, row] of rows.entries()) {
+    const waiting = waitingEvent(row);
+    if (waiting === null) {
+      work.setAside(placeOf(row));
+    } else if (work.decideAgain(waiting).outcome === "failed") {
+      // Whatever comes behind a failed event stays blocked.
+      return { count: index + 1, failed: true };
+    }
+  }
+  return { count: rows.length, failed: false };
+}
+
+/** Decides events that an older build did not know, by arrival; a halted order's stay where they are. */
+export async function redecideUnsupported(context: MaintenanceContext, lcid: string): Promise<number> {
+  const decided = await onLockedOrder(context, lcid, async (order) => {
+    if (order.row.halted) return 0;
+    const rows = await order.read(bind(deferredFor, { lcid, reason: "UNSUPPORTED", limit: STEP_SIZE }));
+    const known = rows.filter((row) => waitingEvent(row) !== null);
+    if (known.length === 0) return 0;
+    const work = await order.workFor(known.flatMap((row) => waitingEvent(row) ?? []));
+    const { count } = decideInTurn(work, known);
+    await order.commit(work);
+    return count;
+  });
+  return decided ?? 0;
+}
+
+async function withReleased(
+  context: MaintenanceContext,
+  { lcid, identity, answer }: { lcid: string; identity: Identity; answer: Answer | null },
+): Promise<OperatorResult> {
+  if (answer === null) throw new EventNotFoundError(identity);
+  const { released, halted } = await releaseHalted(context, lcid);
+  return {
+    outcome: answer.outcome as OperatorResult["outcome"],
+    reason: answer.reason,
+    version: answer.version,
+    released,
+    halted,
+  };
+}
+
+async function find(
+  context: MaintenanceContext,
+  identity: Identity,
+): Promise<WaitingRow & { outcome: string }> {
+  const [row] = await ask(context, bind(eventForOperator, { source: identity.source, id: identity.id }));
+  if (row === undefined) throw new EventNotFoundError(identity);
+  return row;
+}
+
+async function recorded(order: LockedOrder, identity: Identity): Promise<WaitingRow & { outcome: string }> {
+  const [row] = await order.read(bind(eventForOperator, { source: identity.source, id: identity.id }));
+  if (row === undefined) throw new EventNotFoundError(identity);
+  return row;
+}

@@ -1,0 +1,243 @@
+import { derive, OrderState, type EventEnvelope, type Line } from "@junban/orders";
+import { sql, type Selectable } from "kysely";
+import { ask, type MaintenanceContext } from "./locked-order.ts";
+import { lineOf, totalsOf } from "./rows.ts";
+import type { OrderEvents, Orders } from "./schema.ts";
+import { Session } from "./session.ts";
+import { bind, db, statement } from "./statement.ts";
+import type { DeadLetter, EventReport, HeldReport, OrderReport, StoreSummary } from "./types.ts";
+
+/** Reading for people. No statement here takes a lock, so none waits for a writer. */
+
+type Reader = Pick<MaintenanceContext, "pool" | "limits">;
+type EventRow = Selectable<OrderEvents>;
+
+const orderOf = statement<{ lcid: string }>()("order_of", ({ lcid }) =>
+  db.selectFrom("orders").selectAll().where("lcid", "=", lcid),
+);
+const linesOfOrder = statement<{ lcid: string }>()("lines_of_order", ({ lcid }) =>
+  db.selectFrom("order_lines").selectAll().where("lcid", "=", lcid).orderBy("line_id"),
+);
+const heldOfOrder = statement<{ lcid: string }>()("held_of_order", ({ lcid }) =>
+  db
+    .selectFrom("order_events")
+    .selectAll()
+    .where("lcid", "=", lcid)
+    .where("outcome", "=", sql.lit("deferred"))
+    .orderBy("arrival"),
+);
+const alertsOfOrder = statement<{ lcid: string }>()("alerts_of_order", ({ lcid }) =>
+  db
+    .selectFrom("order_events")
+    .selectAll()
+    .where("lcid", "=", lcid)
+    .where("alert", "=", sql.lit(true))
+    .orderBy("arrival"),
+);
+const historyOf = statement<{ lcid: string }>()("history_of", ({ lcid }) =>
+  db.selectFrom("order_events").selectAll().where("lcid", "=", lcid).orderBy("arrival"),
+);
+const eventOf = statement<{ source: string; id: string }>()("event_of", ({ source, id }) =>
+  db.selectFrom("order_events").selectAll().where("source", "=", source).where("event_id", "=", id),
+);
+const heldByDeadline = statement<{ dueWithinMs: number | null; limit: number }>()(
+  "held_by_deadline",
+  ({ dueWithinMs, limit }) =>
+    db
+      .selectFrom("order_events")
+      .select(["lcid", "source", "event_id", "type", "reason", "arrival", "published_at", "deferred_until"])
+      .where("outcome", "=", sql.lit("deferred"))
+      .where(
+        sql<boolean>`(${dueWithinMs}::double precision is null
+        or deferred_until <= clock_timestamp() + ${dueWithinMs}::double precision * interval '1 millisecond')`,
+      )
+      .orderBy("deferred_until", (order) => order.asc().nullsLast())
+      .orderBy("seq")
+      .limit(sql<number>`${limit}::int`),
+);
+const deadLetters = statement<{ reason: string | null; outcome: string | null; limit: number }>()(
+  "dead_letters",
+  ({ reason, outcome, limit }) =>
+    db
+      .selectFrom("order_events")
+      .selectAll()
+      .where("outcome", "in", [sql.lit("failed"), sql.lit("rejected")])
+      .where(
+        sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
+      )
+      .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
+      .orderBy("seq", "desc")
+      .limit(sql<number>`${limit}::int`),
+);
+const countOrders = statement<Record<never, never>>()("count_orders", () =>
+  db
+    .selectFrom("orders")
+    .select(["status", (select) => select.fn.countAll<number>().as("count")])
+    .groupBy("status"),
+);
+const countEvents = statement<Record<never, never>>()("count_events", () =>
+  db
+    .selectFrom("order_events")
+    .select(["outcome", (select) => select.fn.countAll<number>().as("count")])
+    .groupBy("outcome"),
+);
+const countTrouble = statement<Record<never, never>>()("count_trouble", () =>
+  db.selectNoFrom([
+    sql<number>`(select count(*) from order_events where outcome = 'deferred')`.as("held"),
+    sql<number>`(select count(*) from orders where halted)`.as("halted"),
+    sql<number>`(select count(*) from order_events where alert)`.as("alerts"),
+    sql<number>`(select count(*) from outbox where published_at is null)`.as("unpublished"),
+    sql<number>`coalesce((select extract(epoch from clock_timestamp() - min(created_at)) * 1000 from outbox
+      where published_at is null), 0)::double precision`.as("lag"),
+  ]),
+);
+export const ping = statement<Record<never, never>>()("ping", () =>
+  db.selectNoFrom(sql<number>`1`.as("answer")),
+);
+
+export async function readOrder(reader: Reader, lcid: string): Promise<OrderReport | null> {
+  const session = await Session.open(reader.pool, reader.limits);
+  try {
+    const [orders, lines, held, alerts] = await session.trip([
+      bind(orderOf, { lcid }),
+      bind(linesOfOrder, { lcid }),
+      bind(heldOfOrder, { lcid }),
+      bind(alertsOfOrder, { lcid }),
+    ]);
+    const row = orders.rows[0];
+    return row === undefined
+      ? null
+      : orderReport(row, { lines: lines.rows.map(lineOf), held: held.rows, alerts: alerts.rows });
+  } finally {
+    await session.close();
+  }
+}
+
+function orderReport(
+  row: Selectable<Orders>,
+  { lines, held, alerts }: { lines: readonly Line[]; held: readonly EventRow[]; alerts: readonly EventRow[] },
+): OrderReport {
+  const { openMinor: _openMinor, ...derived } = derive(
+    new OrderState({ totals: totalsOf(row), lines, refs: [] }),
+  );
+  return {
+    ...derived,
+    lcid: row.lcid,
+    version: row.version,
+    currency: row.currency,
+    shipGate: row.ship_gate,
+    adjustmentMinor: row.adjustment_minor,
+    authorizedMinor: row.authorized_minor,
+    capturedMinor: row.captured_minor,
+    voidedMinor: row.voided_minor,
+    refundedMinor: row.refunded_minor,
+    openCancels: row.open_cancels,
+    paymentFailures: row.payment_failures,
+    held: row.held,
+    halted: row.halted,
+    arrivals: row.arrivals,
+    placedAt: row.placed_at,
+    updatedAt: row.updated_at,
+    lines,
+    heldEvents: held.map(heldReport),
+    alerts: alerts.map(eventReport),
+  };
+}
+
+export async function readHistory(reader: Reader, lcid: string): Promise<readonly EventReport[]> {
+  return (await ask(reader, bind(historyOf, { lcid }))).map(eventReport);
+}
+
+export async function readEvent(
+  reader: Reader,
+  { source, id }: { source: string; id: string },
+): Promise<EventReport | null> {
+  const [row] = await ask(reader, bind(eventOf, { source, id }));
+  return row === undefined ? null : eventReport(row);
+}
+
+export async function listHeld(
+  reader: Reader,
+  { dueWithinMs, limit }: { dueWithinMs?: number; limit: number },
+): Promise<readonly HeldReport[]> {
+  return (await ask(reader, bind(heldByDeadline, { dueWithinMs: dueWithinMs ?? null, limit }))).map(
+    heldReport,
+  );
+}
+
+export async function listDead(
+  reader: Reader,
+  { reason, outcome, limit }: { reason?: string; outcome?: string; limit: number },
+): Promise<readonly DeadLetter[]> {
+  const rows = await ask(
+    reader,
+    bind(deadLetters, { reason: reason ?? null, outcome: outcome ?? null, limit }),
+  );
+  return rows.map((row) => {
+    const { event: _event, raw: _raw, ...letter } = eventReport(row);
+    return letter;
+  });
+}
+
+export async function summary(reader: Reader): Promise<StoreSummary> {
+  const session = await Session.open(reader.pool, reader.limits);
+  try {
+    const [orders, events, trouble] = await session.trip([
+      bind(countOrders, {}),
+      bind(countEvents, {}),
+      bind(countTrouble, {}),
+    ]);
+    const counted = trouble.rows[0];
+    return {
+      ordersByStatus: Object.fromEntries(orders.rows.map(({ status, count }) => [status, count])),
+      eventsByOutcome: Object.fromEntries(events.rows.map(({ outcome, count }) => [outcome, count])),
+      held: counted?.held ?? 0,
+      halted: counted?.halted ?? 0,
+      alerts: counted?.alerts ?? 0,
+      outboxUnpublished: counted?.unpublished ?? 0,
+      outboxLagMs: Math.max(0, Math.round(counted?.lag ?? 0)),
+    };
+  } finally {
+    await session.close();
+  }
+}
+
+function heldReport(
+  row: Pick<
+    EventRow,
+    "lcid" | "source" | "event_id" | "type" | "reason" | "arrival" | "published_at" | "deferred_until"
+  >,
+): HeldReport {
+  return {
+    lcid: row.lcid,
+    source: row.source,
+    id: row.event_id,
+    type: row.type,
+    reason: row.reason ?? "",
+    arrival: row.arrival,
+    publishedAt: row.published_at,
+    until: row.deferred_until,
+  };
+}
+
+function eventReport(row: EventRow): EventReport {
+  return {
+    seq: row.seq,
+    lcid: row.lcid,
+    source: row.source,
+    id: row.event_id,
+    type: row.type,
+    outcome: row.outcome as EventReport["outcome"],
+    reason: row.reason,
+    detail: row.detail,
+    version: row.version,
+    arrival: row.arrival,
+    publishedAt: row.published_at,
+    decidedAt: row.decided_at,
+    deferredUntil: row.deferred_until,
+    alert: row.alert,
+    worker: row.worker,
+    event: row.event as EventEnvelope | null,
+    raw: row.raw,
+  };
+}
