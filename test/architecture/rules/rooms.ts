@@ -4,7 +4,7 @@ import { isProduction } from "./tree.ts";
 import type { Violation } from "./violation.ts";
 
 /** Where each outside library may be imported from; a library without a line may be imported by any room. */
-export const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
+const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bullmq", ["packages/event-queues/", "apps/bench/"]],
   ["kysely", ["packages/order-store/"]],
   ["pg", ["packages/order-store/", "packages/sandbox/"]],
