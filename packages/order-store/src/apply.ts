@@ -69,7 +69,7 @@ async function applyShared(
   } catch (error) {
     // Against a database that does not answer, the lanes would only time out one after another.
     if (classify(error) !== "lost") return parts;
-    for (const { lcid } of parts) results.set(lcid, withTrouble(lcid, [], "down", error));
+    for (const { lcid } of parts) results.set(lcid, withTrouble(lcid, { kind: "down", error }));
     return [];
   }
   return parts.filter((part) => {
@@ -91,14 +91,16 @@ async function applyAlone(context: ApplyContext, whole: LanePart): Promise<LaneR
     try {
       const outcome = (await attempt(context, [part])).get(lcid);
       if (outcome === undefined || outcome.kind === "busy") throw new OrderBusyError({ lcid });
-      if (outcome.kind === "late") return withTrouble(lcid, settled, "deadline", outcome.error, released);
+      if (outcome.kind === "late") {
+        return withTrouble(lcid, { kind: "deadline", error: outcome.error, settled, released });
+      }
       settled.push(...outcome.settled);
       released += outcome.released;
       tries = 0;
     } catch (error) {
       tries += 1;
       const next = afterFailure(error, { size, tries });
-      if (next.kind === "stop") return withTrouble(lcid, settled, next.trouble, error, released);
+      if (next.kind === "stop") return withTrouble(lcid, { kind: next.trouble, error, settled, released });
       if (next.kind === "poison") {
         const rest = await failCulprit(context, part, error);
         if (rest.trouble !== null) return { ...rest, settled: [...settled, ...rest.settled], released };
@@ -163,7 +165,7 @@ async function failCulprit(context: ApplyContext, part: LanePart, cause: unknown
       if (classify(error) !== "content") break;
     }
   }
-  return withTrouble(part.lcid, [], classify(last) === "content" ? "unknown" : "passing", last);
+  return withTrouble(part.lcid, { kind: classify(last) === "content" ? "unknown" : "passing", error: last });
 }
 
 async function attempt(
@@ -185,17 +187,18 @@ async function attempt(
 }
 
 function resultOf(lcid: string, outcome: Exclude<PartResult, { kind: "busy" }>): LaneResult {
-  if (outcome.kind === "late") return withTrouble(lcid, [], "deadline", outcome.error);
+  if (outcome.kind === "late") return withTrouble(lcid, { kind: "deadline", error: outcome.error });
   return { lcid, settled: outcome.settled, trouble: null, released: outcome.released };
 }
 
-function withTrouble(
-  lcid: string,
-  settled: readonly Settled[],
-  kind: LaneTrouble["kind"],
-  error: unknown,
-  released = 0,
-): LaneResult {
+interface TroubleFacts {
+  readonly kind: LaneTrouble["kind"];
+  readonly error: unknown;
+  readonly settled?: readonly Settled[];
+  readonly released?: number;
+}
+
+function withTrouble(lcid: string, { kind, error, settled = [], released = 0 }: TroubleFacts): LaneResult {
   return { lcid, settled, trouble: { kind, error: asError(error) }, released };
 }
 

@@ -2,7 +2,7 @@ import {
   derive,
   fold,
   interpret,
-  OrderState,
+  type OrderState,
   type EventEnvelope,
   type OrderEvent,
   type Ref,
@@ -48,7 +48,7 @@ const historyNamed = statement<Lcids>()("history_named", ({ lcids }) =>
   db
     .selectFrom("order_events")
     .select(["lcid", "outcome", "reason", "version", "arrival", "type"])
-    .select(sql<unknown>`case when outcome = 'applied' then event end`.as("event"))
+    .select(sql`case when outcome = 'applied' then event end`.as("event"))
     .where("lcid", "=", anyOf(lcids))
     .orderBy("lcid")
     .orderBy("arrival"),
@@ -75,8 +75,9 @@ export async function* audit(
   lcids?: readonly string[],
 ): AsyncIterable<AuditFinding> {
   if (lcids !== undefined) {
-    for (let start = 0; start < lcids.length; start += PAGE_SIZE)
+    for (let start = 0; start < lcids.length; start += PAGE_SIZE) {
       yield* await auditPage(context, lcids.slice(start, start + PAGE_SIZE));
+    }
     return;
   }
   let after = "";
@@ -198,8 +199,9 @@ function* appliedEvents(history: readonly HistoryRow[]): Iterable<OrderEvent> {
   const applied = history.filter(({ outcome }) => outcome === "applied");
   for (const row of applied.toSorted((left, right) => (left.version ?? 0) - (right.version ?? 0))) {
     const reading = interpret(row.event as EventEnvelope);
-    if (reading.kind !== "known")
+    if (reading.kind !== "known") {
       throw new TypeError(`the event of version ${row.version ?? "?"} cannot be read any more`);
+    }
     yield reading.event;
   }
 }

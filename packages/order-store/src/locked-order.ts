@@ -59,8 +59,9 @@ export class LockedOrder {
   async commitWith(statements: readonly BoundStatement<unknown>[]): Promise<void> {
     const answers = await this.#session.trip([...statements, COMMIT]);
     const command = answers.at(-1)?.command;
-    if (command !== "COMMIT")
+    if (command !== "COMMIT") {
       throw new NotCommittedError(`the server answered COMMIT with ${command ?? "nothing"}`);
+    }
   }
 }
 

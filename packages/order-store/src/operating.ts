@@ -37,11 +37,12 @@ export async function replay(context: MaintenanceContext, identity: Identity): P
       throw new WrongOutcomeError({ outcome: row.outcome, asked: "replay" });
     }
     const waiting = waitingEvent(row);
-    if (waiting === null)
+    if (waiting === null) {
       throw new WrongOutcomeError({
         outcome: `${row.outcome} ${row.reason ?? ""} and not kept whole`,
         asked: "replay",
       });
+    }
     const work = await order.workFor([waiting]);
     const decided = work.decideAgain(waiting);
     await order.commit(work);
@@ -62,8 +63,9 @@ export async function drop(
   }
   const answer = await onLockedOrder(context, found.lcid, async (order) => {
     const row = await recorded(order, identity);
-    if (row.outcome !== "failed" && row.outcome !== "deferred")
+    if (row.outcome !== "failed" && row.outcome !== "deferred") {
       throw new WrongOutcomeError({ outcome: row.outcome, asked: "drop" });
+    }
     const work = await order.workFor([]);
     const dropped = work.drop(placeOf(row), reason);
     await order.commit(work);

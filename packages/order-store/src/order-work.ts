@@ -171,8 +171,9 @@ export class OrderWork {
   #firstVerdict(event: PreparedEvent, arrival: number): Verdict {
     const { reading, ending } = event;
     if (ending !== null) return this.#fail(ending.reason, ending.detail);
-    if (reading.kind === "invalid")
+    if (reading.kind === "invalid") {
       return rejected(event.type, "INVALID_PAYLOAD", `${reading.field}: ${reading.rule}`);
+    }
     if (this.#halted) return deferred("BLOCKED", { holdMs: null, fromNow: false });
     if (reading.kind === "unsupported") return deferred("UNSUPPORTED", { holdMs: null, fromNow: false });
     const { source, id, type } = event;
@@ -216,8 +217,9 @@ export class OrderWork {
 
   /** Lets an early event wait, within the order's limit. */
   #hold(waiting: WaitingEvent, reason: DeferReason): Verdict {
-    if (this.#held.size >= HELD_LIMIT)
+    if (this.#held.size >= HELD_LIMIT) {
       return rejected(waiting.type, "HELD_LIMIT", `it would have waited for ${reason}`);
+    }
     this.#held.set(waiting.arrival, { ...waiting, outcome: "deferred", reason });
     // Whoever waited without a deadline so far (blocked, unsupported, failed) starts to have one now.
     return deferred(reason, { holdMs: this.#holdMs(reason), fromNow: true });

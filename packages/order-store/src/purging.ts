@@ -65,8 +65,9 @@ export async function purgeOne({ pool, limits }: MaintenanceContext, lcid: strin
       bind(deleteOrder, { lcid }),
       COMMIT,
     ]);
-    if (answers[5].command !== "COMMIT")
+    if (answers[5].command !== "COMMIT") {
       throw new NotCommittedError(`the server answered COMMIT with ${answers[5].command}`);
+    }
     return true;
   } finally {
     await session.close();

@@ -104,7 +104,7 @@ export const inbox = statement<{
       (join) => join.onRef("seen.source", "=", "wanted.source").onRef("seen.event_id", "=", "wanted.id"),
     )
     .select(["wanted.digest", "seen.body_digest", "seen.outcome", "seen.reason", "seen.version"])
-    .select(sql<unknown>`case when seen.body_digest <> wanted.digest then seen.event end`.as("event")),
+    .select(sql`case when seen.body_digest <> wanted.digest then seen.event end`.as("event")),
 );
 
 export const linesOf = statement<{ lcids: readonly string[] }>()("lines_of", ({ lcids }) =>

@@ -4,7 +4,7 @@ import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { lineOf, totalsOf } from "./rows.ts";
 import type { OrderEvents, Orders } from "./schema.ts";
 import { Session } from "./session.ts";
-import { bind, db, statement } from "./statement.ts";
+import { bind, db, statement, type NoValues } from "./statement.ts";
 import type { DeadLetter, EventReport, HeldReport, OrderReport, StoreSummary } from "./types.ts";
 
 /** Reading for people. No statement here takes a lock, so none waits for a writer. */
@@ -69,19 +69,19 @@ const deadLetters = statement<{ reason: string | null; outcome: string | null; l
       .orderBy("seq", "desc")
       .limit(sql<number>`${limit}::int`),
 );
-const countOrders = statement<Record<never, never>>()("count_orders", () =>
+const countOrders = statement<NoValues>()("count_orders", () =>
   db
     .selectFrom("orders")
     .select(["status", (select) => select.fn.countAll<number>().as("count")])
     .groupBy("status"),
 );
-const countEvents = statement<Record<never, never>>()("count_events", () =>
+const countEvents = statement<NoValues>()("count_events", () =>
   db
     .selectFrom("order_events")
     .select(["outcome", (select) => select.fn.countAll<number>().as("count")])
     .groupBy("outcome"),
 );
-const countTrouble = statement<Record<never, never>>()("count_trouble", () =>
+const countTrouble = statement<NoValues>()("count_trouble", () =>
   db.selectNoFrom([
     sql<number>`(select count(*) from order_events where outcome = 'deferred')`.as("held"),
     sql<number>`(select count(*) from orders where halted)`.as("halted"),
@@ -91,9 +91,7 @@ const countTrouble = statement<Record<never, never>>()("count_trouble", () =>
       where published_at is null), 0)::double precision`.as("lag"),
   ]),
 );
-export const ping = statement<Record<never, never>>()("ping", () =>
-  db.selectNoFrom(sql<number>`1`.as("answer")),
-);
+export const ping = statement<NoValues>()("ping", () => db.selectNoFrom(sql<number>`1`.as("answer")));
 
 export async function readOrder(reader: Reader, lcid: string): Promise<OrderReport | null> {
   const session = await Session.open(reader.pool, reader.limits);

@@ -27,11 +27,11 @@ const PINNED_PLANS = [
   "jit=off",
 ];
 
-function parserOf(): pg.CustomTypesConfig {
-  const getTypeParser = (oid: number, format?: "text" | "binary"): unknown =>
-    // bigint columns hold amounts and counters, all within the safe integers by the domain's own bounds.
-    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as "text");
-  return { getTypeParser: getTypeParser as typeof pg.types.getTypeParser };
+function parsers(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  // bigint columns hold amounts and counters, all within the safe integers by the domain's own bounds.
+  types.setTypeParser(pg.types.builtins.INT8, Number);
+  return types;
 }
 
 export interface PoolOptions {
@@ -52,11 +52,12 @@ export function createPool({ databaseUrl, size, limits, applicationName, pinPlan
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     pipeline: true,
-    types: parserOf(),
+    types: parsers(),
     statement_timeout: limits.statementTimeoutMs,
     lock_timeout: limits.lockTimeoutMs,
     idle_in_transaction_session_timeout: limits.idleTransactionTimeoutMs,
     ...(pinPlans ? { options: PINNED_PLANS.map((setting) => `-c ${setting}`).join(" ") } : {}),
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits this hook; only its types do not say so
     onConnect: async (client: pg.ClientBase) => {
       // Only Postgres 17 and later know this limit, which also ends a transaction whose client froze in mid-message. It must
       // exceed the statement's own limit, which the server would ignore otherwise.
@@ -133,7 +134,7 @@ export class Session {
     this.#trips += 1;
     const stream = streamOf(this.#client);
     stream.cork();
-    const answers = statements.map((bound) => (bound === null ? null : this.#send(bound)));
+    const answers = statements.map((bound) => (bound === null ? NOTHING_SENT : this.#send(bound)));
     stream.uncork();
     const settled = await this.#answered(Promise.allSettled(answers));
     for (const answer of settled) {
@@ -183,6 +184,9 @@ export class Session {
     return new ConnectionLostError({ cause: reason });
   }
 }
+
+/** Stands for a statement left out of a trip. */
+const NOTHING_SENT: Promise<null> = Promise.resolve(null);
 
 function streamOf(
   client: PoolClient,

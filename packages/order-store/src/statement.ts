@@ -26,6 +26,8 @@ export const db: Kysely<DB> = new Kysely<DB>({
 /** What may stand for a parameter: only values that the driver can serialise without failing half-way through a trip. */
 export type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[];
 export type ParameterValues = Record<string, ParameterValue>;
+/** For a statement without parameters. */
+export type NoValues = Record<string, never>;
 type Placeholders<Values extends ParameterValues> = { readonly [Name in keyof Values]: RawBuilder<never> };
 
 class Placeholder {

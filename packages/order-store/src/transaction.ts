@@ -180,8 +180,9 @@ async function write(session: Session, set: WriteSet, worker: string): Promise<v
   }
   const [, commit] = await session.trip([writeOf(set, { worker }), COMMIT]);
   // A COMMIT of an aborted transaction succeeds, and rolls back.
-  if (commit.command !== "COMMIT")
+  if (commit.command !== "COMMIT") {
     throw new NotCommittedError(`the server answered COMMIT with ${commit.command}`);
+  }
 }
 
 function workOf(lcid: string, found: Claimed, policy: Policy): OrderWork {
