@@ -15,7 +15,7 @@
 --   2 leaseMs
 --   3 ttlMs
 --   4 batch
---   5 channel
+--   5 channel, or nothing for a caller that will not listen: it gets no seat, and its outcome goes to done
 --   6 key, or nothing
 --   7 body, or missing
 -- Returns
@@ -78,7 +78,7 @@ end
 if key == '' then
   return { 2, 0, '' }
 end
-if redis.call('HSET', KEYS[4], key, ARGV[5]) == 1 then
+if ARGV[5] ~= '' and redis.call('HSET', KEYS[4], key, ARGV[5]) == 1 then
   redis.call('PEXPIRE', KEYS[4], ttlMs)
 end
 return { 2, redis.call('LPOS', wait, key, 'MAXLEN', 256) or 256, redis.call('LINDEX', wait, 0) }

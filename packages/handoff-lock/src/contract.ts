@@ -153,8 +153,9 @@ export interface Lanes {
   /** Enters and waits, until it has the turn, the outcome, or a reason to come back later. */
   stand(lcid: string, request: LaneRequest, options: { readonly signal: AbortSignal }): Promise<Standing>;
   /**
-   * One attempt. With a request: joins the line if it is not standing, and notes a seat when somebody else holds the
-   * lane; nobody listens to that seat unless `stand` is used. Without one (maintenance): takes a free lane, even an empty one.
+   * One attempt. With a request: joins the line if it is not standing; `waiting` when somebody else holds the lane, and
+   * then no seat is noted, so the outcome is kept for the next attempt and no wake is spent on a caller that does not
+   * listen. Without one (maintenance): takes a free lane, even an empty one; `waiting` means somebody holds it.
    */
   enter(lcid: string, request?: LaneRequest): Promise<Entry>;
   /** Drops a request for good and tells its waiter; false when it was not standing. */

@@ -31,6 +31,8 @@ interface Attempt {
   /** Null for maintenance, which brings no request. */
   readonly key: string | null;
   readonly body?: string;
+  /** Whether somebody stays to hear what becomes of the request. */
+  readonly listens: boolean;
 }
 
 type AttemptResult =
@@ -51,6 +53,7 @@ export class LanesOnRedis implements Lanes {
   readonly #onStepBack: LanesOptions["onStepBack"];
   readonly #instance = randomBytes(12).toString("base64url");
   #tokens = 0;
+  #hasListened = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: LanesOptions) {
@@ -122,7 +125,7 @@ export class LanesOnRedis implements Lanes {
     this.#mustBeOpen("enter");
     checkLaneName(lcid);
     if (request !== undefined) checkKey(request.key);
-    const attempt: Attempt = { lcid, token: this.#nextToken(), key: request?.key ?? null };
+    const attempt = { lcid, token: this.#nextToken(), key: request?.key ?? null, listens: false };
     let result = await this.#attempt(attempt);
     if (result.kind === "absent") result = await this.#attempt({ ...attempt, body: request?.body ?? "" });
     assert(result.kind !== "absent", "a request with its body joins the line");
@@ -201,11 +204,11 @@ export class LanesOnRedis implements Lanes {
     let stood = false;
     for (;;) {
       this.#seats.asking(seat);
-      let result = await this.#attempt({ lcid, token, key });
+      let result = await this.#attempt({ lcid, token, key, listens: true });
       // A request that stood and is gone was just settled, and its outcome is on its way to this process by the other
       // connection. Only when it is still missing the next time does it join the line again.
       if (result.kind === "absent" && (!stood || absences > 0)) {
-        result = await this.#attempt({ lcid, token, key, body: request.body });
+        result = await this.#attempt({ lcid, token, key, body: request.body, listens: true });
       }
       if (result.kind === "settled") return result;
       if (result.kind === "turn") return seat.cancelled ? leaveInstead(result.turn) : result;
@@ -226,12 +229,13 @@ export class LanesOnRedis implements Lanes {
     return { kind: "steppedBack" };
   }
 
-  async #attempt({ lcid, token, key, body }: Attempt): Promise<AttemptResult> {
+  async #attempt(attempt: Attempt): Promise<AttemptResult> {
+    const { lcid, token, key, body, listens } = attempt;
     const { leaseMs, laneTtlMs, batch } = this.#settings;
-    const args: (string | number)[] = [token, leaseMs, laneTtlMs, batch, this.#channel, key ?? ""];
+    const args = [token, leaseMs, laneTtlMs, batch, listens ? this.#channel : "", key ?? ""];
     if (body !== undefined) args.push(body);
     const startedAtMs = performance.now();
-    const onLateReply = (late: unknown): void => this.#undo({ lcid, token, key }, late);
+    const onLateReply = (late: unknown): void => this.#undo(attempt, late);
     const reply = readEnter(await this.#scripts.run("enter", { lcid, args, onLateReply }));
     if (reply.kind !== "turn") return reply;
     if (this.#closing !== null) {
@@ -254,10 +258,10 @@ export class LanesOnRedis implements Lanes {
   }
 
   /** Gives back what an attempt took after its caller had stopped waiting for the answer. */
-  #undo({ lcid, token, key }: Attempt, late: unknown): void {
+  #undo({ lcid, token, key, listens }: Attempt, late: unknown): void {
     const reply = readEnter(late);
     if (reply.kind === "turn") void this.#leave(lcid, token);
-    else if (reply.kind === "waiting" && key !== null) this.#giveUpSeat(lcid, key).catch(() => {});
+    else if (reply.kind === "waiting" && listens && key !== null) this.#giveUpSeat(lcid, key).catch(() => {});
   }
 
   async #leave(lcid: string, token: string): Promise<void> {
@@ -270,14 +274,17 @@ export class LanesOnRedis implements Lanes {
     return readStepBack(await this.#scripts.run("step-back", { lcid, args: [key, this.#channel] }));
   }
 
-  /** Waits for the subscription, but not for long: without it a wait is slower, never wrong. */
+  /** The first to come wait for the subscription, but not for long: without it a wait is slower, never wrong. */
   async #listen(): Promise<void> {
+    const subscribing = this.#hints.subscribe();
+    if (this.#hasListened) return;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#settings.commandTimeoutMs);
     });
-    await Promise.race([this.#hints.subscribe(), limit]);
+    await Promise.race([subscribing, limit]);
     clearTimeout(timer);
+    this.#hasListened = true;
   }
 
   #nextToken(): string {

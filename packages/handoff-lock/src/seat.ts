@@ -10,6 +10,7 @@ export type Call =
 interface SeatOptions {
   readonly lcid: string;
   readonly key: string;
+  /** Ends the wait. */
   readonly signal: AbortSignal;
   readonly nowMs: number;
 }
@@ -18,8 +19,8 @@ interface SeatOptions {
 export class Seat {
   readonly lcid: string;
   readonly key: string;
+  readonly signal: AbortSignal;
   readonly takenAtMs: number;
-  readonly #signal: AbortSignal;
   #askedAtMs: number;
   #kept: Call | null = null;
   #answer: ((call: Call) => void) | null = null;
@@ -29,9 +30,7 @@ export class Seat {
     this.key = key;
     this.takenAtMs = nowMs;
     this.#askedAtMs = nowMs;
-    this.#signal = signal;
-    signal.addEventListener("abort", this.#cancel, { once: true });
-    if (signal.aborted) this.#cancel();
+    this.signal = signal;
   }
 
   /** When this seat last began to ask Redis, on the clock of `performance.now()`. */
@@ -74,10 +73,4 @@ export class Seat {
     }
     if (this.#kept === null || this.#kept.kind === "ask" || call.kind === "settled") this.#kept = call;
   }
-
-  release(): void {
-    this.#signal.removeEventListener("abort", this.#cancel);
-  }
-
-  readonly #cancel = (): void => this.call({ kind: "cancelled" });
 }

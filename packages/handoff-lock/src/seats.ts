@@ -1,3 +1,4 @@
+import { Cancellations } from "./cancellations.ts";
 import type { Word } from "./replies.ts";
 import { Seat } from "./seat.ts";
 import type { Settings } from "./settings.ts";
@@ -30,6 +31,7 @@ export class Seats {
   readonly #settings: Settings;
   readonly #onUnheardWake: (lcid: string, key: string) => void;
   readonly #lanes = new Map<string, WaitingLane>();
+  readonly #cancellations = new Cancellations();
   #timer: NodeJS.Timeout | null = null;
 
   constructor({ settings, onUnheardWake }: SeatsOptions) {
@@ -56,12 +58,13 @@ export class Seats {
     const twins = lane.byKey.get(key);
     if (twins === undefined) lane.byKey.set(key, [seat]);
     else twins.push(seat);
+    this.#cancellations.watch(signal, seat);
     this.#timer ??= setInterval(() => this.#look(), Math.min(100, Math.max(5, this.#settings.pollMs / 4)));
     return seat;
   }
 
   release(seat: Seat): void {
-    seat.release();
+    this.#cancellations.unwatch(seat.signal, seat);
     const lane = this.#lanes.get(seat.lcid);
     if (lane === undefined) return;
     lane.queue.delete(seat);
