@@ -29,5 +29,6 @@ export const ALLOWED = {
 
 /** How many suppressions each file holds. Adding one means coming here and saying so; removing one as well. */
 export const COUNTED_SUPPRESSIONS: Readonly<Record<string, number>> = {
+  "packages/order-store/src/session.ts": 1,
   "packages/orders/src/text-rules.ts": 1,
 };
