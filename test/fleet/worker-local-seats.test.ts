@@ -1,0 +1,112 @@
+import type { Settled } from "@junban/order-store";
+import { describe, expect, test } from "vitest";
+import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
+import type { SeatEnd, Way } from "../../apps/worker/src/local-seats.ts";
+
+const HOUR_MS = 3_600_000;
+
+function settled(key: string): Settled {
+  return {
+    key,
+    source: "/s",
+    id: key,
+    type: "line.added",
+    outcome: "applied",
+    reason: null,
+    version: 1,
+    repeat: false,
+  };
+}
+
+async function endOf(way: Way): Promise<SeatEnd> {
+  expect(way.kind).toBe("sit");
+  return way.kind === "sit" ? way.end : { kind: "again" };
+}
+
+describe("local seats", () => {
+  test("one job goes to the lane, the others of this process wait for its answer", () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    expect(seats.approach("a", "k1").kind).toBe("first");
+    expect(seats.approach("a", "k2").kind).toBe("sit");
+    expect(seats.approach("b", "k3").kind).toBe("first");
+  });
+
+  test("the batch that holds a seated request ends its wait, and the handoff need not tell anybody", async () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    seats.approach("a", "k1");
+    const served = seats.open("a", "k1");
+    const second = seats.approach("a", "k2");
+    const copy = seats.approach("a", "k2");
+    const { own, deliver } = seats.claim(served, [settled("k1"), settled("k2"), settled("k3")]);
+    expect(own).toEqual(["k1", "k2"]);
+    expect(served.carriedOutcome).toBe("applied");
+    deliver();
+    expect(await endOf(second)).toEqual({ kind: "settled", outcome: "applied" });
+    expect(await endOf(copy)).toEqual({ kind: "settled", outcome: "applied" });
+  });
+
+  test("a job that comes after its request was settled goes to the lane for the outcome instead of waiting for it", () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS, passedLimit: 2 });
+    const served = seats.open("a", null);
+    seats.claim(served, [settled("k1"), settled("k2"), settled("k3")]);
+    expect(seats.approach("a", "k1").kind).toBe("knock");
+    expect(seats.approach("a", "k3").kind).toBe("knock");
+    expect(seats.approach("a", "k1").kind).toBe("sit");
+  });
+
+  test("whoever sits longer than the wait makes sure at the lane that its request stands", async () => {
+    const seats = new LocalSeats({ waitMs: 1000 });
+    const served = seats.open("a", null);
+    const way = seats.approach("a", "k1");
+    seats.sendOverdue(served, performance.now());
+    seats.sendOverdue(served, performance.now() + 1001);
+    expect(await endOf(way)).toEqual({ kind: "knock" });
+    expect(seats.waits("a", "k1", "knock").kind).toBe("sit");
+  });
+
+  test("the end of the turn sends the others to the lane, or back when there was trouble", async () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    const one = seats.open("a", null);
+    const early = seats.approach("a", "k1");
+    seats.close(one, { kind: "again" });
+    expect(await endOf(early)).toEqual({ kind: "again" });
+    expect(seats.approach("a", "k1").kind).toBe("first");
+    const other = seats.open("a", null);
+    const late = seats.approach("a", "k2");
+    seats.close(other, { kind: "stepBack" });
+    expect(await endOf(late)).toEqual({ kind: "stepBack" });
+  });
+
+  test("when the lane is held elsewhere, each job stands there by itself", async () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    seats.approach("a", "k1");
+    const other = seats.approach("a", "k2");
+    expect(seats.waits("a", "k1", "first").kind).toBe("stand");
+    expect(await endOf(other)).toEqual({ kind: "again" });
+    expect(seats.approach("a", "k2").kind).toBe("stand");
+    seats.stood("a");
+    seats.stood("a");
+    expect(seats.approach("a", "k3").kind).toBe("first");
+  });
+
+  test("a turn taken after a lost lease keeps its seats when the lost one ends", async () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    const lost = seats.open("a", null);
+    const fresh = seats.open("a", null);
+    const way = seats.approach("a", "k1");
+    seats.close(lost, { kind: "again" });
+    seats.claim(fresh, [settled("k1")]).deliver();
+    expect(await endOf(way)).toEqual({ kind: "settled", outcome: "applied" });
+    seats.close(fresh, { kind: "again" });
+    expect(seats.claim(lost, [settled("k2")]).own).toEqual([]);
+  });
+
+  test("a stopping process lets nobody sit", async () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    seats.open("a", null);
+    const before = seats.approach("a", "k1");
+    seats.stepBackAll();
+    expect(await endOf(before)).toEqual({ kind: "stepBack" });
+    expect(await endOf(seats.approach("a", "k2"))).toEqual({ kind: "stepBack" });
+  });
+});
