@@ -112,6 +112,11 @@ export function unavailable(error: unknown): QueueUnavailableError {
   });
 }
 
+/** Whether Redis is lost altogether, and not only unwilling. */
+export function isOutage({ code }: QueueUnavailableError): boolean {
+  return code === "REDIS_AWAY" || code === "REDIS_TIMEOUT";
+}
+
 /** Settles with the work, or rejects with code REDIS_TIMEOUT when that takes too long. */
 export async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
