@@ -22,7 +22,7 @@ export const raceScenes: readonly Scene[] = [
     weight: (draft) => (!draft.lasting && staleLines(draft).length > 0 ? 0.03 : 0),
     play: editFromOldQuantity,
   },
-  { weight: (draft) => (partlyCancelled(draft).length > 0 ? 0.1 : 0), play: editBelowCancelled },
+  { weight: (draft) => (partlyCancelled(draft).length > 0 ? 0.6 : 0), play: editBelowCancelled },
 ];
 
 function captureOnceMore(draft: OrderDraft): void {
