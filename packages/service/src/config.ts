@@ -1,0 +1,148 @@
+import type { z } from "zod";
+import { ConfigError, type ConfigProblem } from "./errors.ts";
+import { nearest } from "./nearest.ts";
+import { withoutPassword } from "./secrets.ts";
+import { DATABASE_URL, FOREIGN_NAMES, REDIS_URL, VARIABLES, type Variable } from "./variables.ts";
+
+/** A service that a process cannot do without. */
+export type Need = "database" | "redis";
+
+type Settings = { readonly [Key in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Key]["schema"]> };
+
+/** Every variable under its name in code. The addresses of services that were not asked for may be missing. */
+export type Config<Needed extends Need = Need> = Settings &
+  ("database" extends Needed ? { readonly databaseUrl: string } : { readonly databaseUrl?: string }) &
+  ("redis" extends Needed ? { readonly redisUrl: string } : { readonly redisUrl?: string });
+
+export interface ConfigOptions {
+  /** Further names that begin with JUNBAN_ and are this process's own business. */
+  alsoKnown?: readonly string[];
+}
+
+/**
+ * Reads and checks the whole environment, so that a mistake ends a process at its start and not at its first busy hour.
+ * Throws ConfigError with every problem found. Variables whose names do not begin with ours are not looked at.
+ */
+export function readConfig<const Needs extends readonly Need[] = readonly ["database", "redis"]>(
+  env: NodeJS.ProcessEnv,
+  need?: Needs,
+  options: ConfigOptions = {},
+): Config<Needs[number]> {
+  const needed: readonly Need[] = need ?? ["database", "redis"];
+  const problems: ConfigProblem[] = [];
+  const settings = readSettings(env, problems);
+  // Relations are judged only between values that are good by themselves; otherwise one mistake is told twice.
+  if (problems.length === 0) problems.push(...brokenRelations(settings));
+  const databaseUrl = readAddress(
+    env,
+    { variable: DATABASE_URL, isNeeded: needed.includes("database") },
+    problems,
+  );
+  const redisUrl = readAddress(env, { variable: REDIS_URL, isNeeded: needed.includes("redis") }, problems);
+  problems.push(...unknownNames(env, options.alsoKnown ?? []));
+  if (problems.length > 0) throw new ConfigError({ problems });
+  const addresses = {
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(redisUrl === undefined ? {} : { redisUrl }),
+  };
+  // Every address that was asked for is there, or there would have been a problem.
+  return { ...settings, ...addresses } as Config<Needs[number]>;
+}
+
+function readSettings(env: NodeJS.ProcessEnv, problems: ConfigProblem[]): Settings {
+  const read = Object.entries<Variable<unknown>>(VARIABLES).map(([key, variable]) => {
+    const value = env[variable.name];
+    if (value === undefined) return [key, variable.fallback];
+    const parsed = variable.schema.safeParse(value);
+    if (parsed.success) return [key, parsed.data];
+    problems.push({ variable: variable.name, value: shown(value), allowed: variable.allowed });
+    return [key, variable.fallback];
+  });
+  return Object.fromEntries(read) as Settings;
+}
+
+function readAddress(
+  env: NodeJS.ProcessEnv,
+  wanted: { variable: Omit<Variable<string>, "fallback">; isNeeded: boolean },
+  problems: ConfigProblem[],
+): string | undefined {
+  const { name, schema, allowed } = wanted.variable;
+  const value = env[name];
+  if (value === undefined) {
+    if (wanted.isNeeded) problems.push({ variable: name, value: null, allowed });
+    return undefined;
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  // What is no address cannot be stripped of its password with certainty, so it is not shown at all.
+  problems.push({
+    variable: name,
+    value: URL.canParse(value) ? shown(withoutPassword(value)) : "(hidden)",
+    allowed,
+  });
+  return undefined;
+}
+
+function brokenRelations(settings: Settings): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  for (const key of ["statementTimeoutMs", "lockTimeoutMs", "idleTransactionTimeoutMs"] as const) {
+    if (settings[key] < settings.leaseMs) continue;
+    problems.push({
+      variable: VARIABLES[key].name,
+      value: String(settings[key]),
+      allowed: `below JUNBAN_LEASE_MS (${settings.leaseMs}), so that Postgres ends a frozen worker's transaction before others take over`,
+    });
+  }
+  const slots = settings.concurrency * settings.families.length;
+  if (slots < 2 * settings.laneBatch) {
+    const least = Math.ceil((2 * settings.laneBatch) / settings.families.length);
+    problems.push({
+      variable: "JUNBAN_CONCURRENCY",
+      value: String(settings.concurrency),
+      allowed: `at least ${least}: all families served (${settings.families.length}) need twice JUNBAN_LANE_BATCH (${settings.laneBatch}) slots together`,
+    });
+  }
+  if (settings.crashGiveUp < settings.crashAlone) {
+    problems.push({
+      variable: "JUNBAN_CRASH_GIVE_UP",
+      value: String(settings.crashGiveUp),
+      allowed: `at least JUNBAN_CRASH_ALONE (${settings.crashAlone})`,
+    });
+  }
+  return problems;
+}
+
+/** A misspelt name would otherwise leave its default in force without a word. */
+function unknownNames(env: NodeJS.ProcessEnv, alsoKnown: readonly string[]): readonly ConfigProblem[] {
+  const known = [
+    ...Object.values(VARIABLES).map((variable) => variable.name),
+    ...FOREIGN_NAMES,
+    ...alsoKnown,
+  ];
+  return Object.keys(env)
+    .filter((name) => name.startsWith("JUNBAN_") && !known.includes(name) && !isServiceLink(env, name))
+    .toSorted()
+    .map((variable) => {
+      // LOG_LEVEL and the addresses have no prefix, and are easily given one.
+      const similar = nearest(variable, known) ?? nearest(variable.slice("JUNBAN_".length), known);
+      return {
+        variable,
+        value: "(unknown variable)",
+        allowed:
+          similar === undefined ? "nothing; there is no such variable" : `nothing; did you mean ${similar}?`,
+      };
+    });
+}
+
+/** Kubernetes adds JUNBAN_…_SERVICE_HOST, …_PORT and more to every container beside a service whose name begins with junban. */
+function isServiceLink(env: NodeJS.ProcessEnv, name: string): boolean {
+  const found =
+    /^(JUNBAN(?:_[A-Z0-9_]+?)?)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)?)$/.exec(
+      name,
+    );
+  return found !== null && env[`${found[1]}_SERVICE_HOST`] !== undefined;
+}
+
+function shown(value: string): string {
+  return value.length > 80 ? `${value.slice(0, 80)}…` : value;
+}

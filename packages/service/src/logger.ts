@@ -1,0 +1,43 @@
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
+import { redactedFields, redactedText } from "./redaction.ts";
+
+export type { Logger } from "pino";
+
+export interface CreateLoggerOptions {
+  /** The process, such as `worker`; a field of every entry. */
+  name: string;
+  /** As in LOG_LEVEL. */
+  level: LoggerOptions["level"];
+  /** Default: standard output, written at once so that the last words of a dying process are not lost. */
+  destination?: DestinationStream;
+}
+
+/**
+ * JSON lines in which payloads, passwords and other secrets never appear, on any level, in fields, messages and errors alike.
+ * Pass what belongs to an entry as fields (`logger.warn({ lcid, err }, "sentence")`); do not build messages from payloads.
+ */
+export function createLogger({ name, level, destination }: CreateLoggerOptions): Logger {
+  const options: LoggerOptions = {
+    name,
+    level: level ?? "info",
+    // The time as people read it; entries of several hosts are compared by it.
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: {
+      level: (label) => ({ level: label }),
+      bindings: redactedFields,
+    },
+    hooks: {
+      // Before pino sees anything: it would take the message of an error as the entry's, and format objects into it.
+      logMethod(args, method) {
+        const clean = args.map((arg: unknown) => {
+          if (typeof arg === "string") return redactedText(arg);
+          return typeof arg === "object" && arg !== null ? redactedFields(arg) : arg;
+        });
+        method.apply(this, clean as Parameters<typeof method>);
+      },
+    },
+    // Errors have become plain fields above.
+    serializers: { err: (value: unknown) => value },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}

@@ -1,0 +1,140 @@
+import { withoutPassword, withoutPasswords, withoutPersonalData } from "./secrets.ts";
+
+const REDACTED = "[redacted]";
+
+/**
+ * Names under which payloads and secrets travel, compared without case, dashes and underscores. `args`, `parameters` and
+ * `values` are what database and Redis clients attach to their errors: the very payload that was being written.
+ */
+const HIDDEN_NAMES: ReadonlySet<string> = new Set(
+  [
+    "data",
+    "payload",
+    "body",
+    "event",
+    "envelope",
+    "raw",
+    "excerpt",
+    "args",
+    "parameters",
+    "values",
+    "detail",
+    "where",
+  ].concat([
+    "password",
+    "passphrase",
+    "secret",
+    "apikey",
+    "accesstoken",
+    "authorization",
+    "cookie",
+    "connectionstring",
+  ]),
+);
+
+/** Limits on what one log entry may carry: an entry is read by people, and a runaway object must not fill a disk. */
+const MAX_DEPTH = 6;
+const MAX_ELEMENTS = 50;
+const MAX_TEXT = 2_000;
+
+/** A copy of plain data for a log entry: payloads and secrets hidden, addresses without passwords, everything bounded. */
+export function redactedFields(fields: object): Record<string, unknown> {
+  return fields instanceof Error ? { err: copyError(fields, 0) } : copyFields(fields, 0);
+}
+
+/** A log message or another free text. */
+export function redactedText(text: string): string {
+  return bounded(withoutPersonalData(text));
+}
+
+function copyFields(fields: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields).slice(0, MAX_ELEMENTS)) {
+    copy[name] = copyField(name, value, depth);
+  }
+  return copy;
+}
+
+function copyField(name: string, value: unknown, depth: number): unknown {
+  const plainName = name.toLowerCase().replaceAll(/[-_]/g, "");
+  if (value === undefined || value === null) return value;
+  if (HIDDEN_NAMES.has(plainName)) return REDACTED;
+  if (typeof value === "string" && plainName.endsWith("url")) return bounded(withoutPassword(value));
+  return copyValue(value, depth);
+}
+
+function copyValue(value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case "string": {
+      // Not searched for personal data: an lcid or an id is what an operator looks for, and may look like anything.
+      return bounded(withoutPasswords(value));
+    }
+    case "bigint": {
+      return value.toString();
+    }
+    case "function":
+    case "symbol": {
+      return `[${typeof value}]`;
+    }
+    case "object": {
+      return value === null ? null : copyObject(value, depth);
+    }
+    default: {
+      return value;
+    }
+  }
+}
+
+function copyObject(value: object, depth: number): unknown {
+  if (value instanceof Error) return copyError(value, depth);
+  if (depth >= MAX_DEPTH) return "[too deep]";
+  if (value instanceof Date) return value;
+  if (value instanceof URL) return withoutPassword(value.href);
+  if (Array.isArray(value)) {
+    return value.slice(0, MAX_ELEMENTS).map((element) => copyValue(element, depth + 1));
+  }
+  const isBulk = ArrayBuffer.isView(value) || value instanceof Map || value instanceof Set;
+  return isBulk ? `[${value.constructor.name}]` : copyFields(value, depth + 1);
+}
+
+/** What an error may say. Libraries hang statements, arguments and rows on theirs, so the rest is left out by default. */
+const ERROR_FIELDS = [
+  "code",
+  "severity",
+  "constraint",
+  "table",
+  "column",
+  "routine",
+  "syscall",
+  "address",
+  "port",
+] as const;
+
+function copyError(error: Error, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {
+    type: error.name,
+    message: errorText(error, error.message),
+    stack: errorText(error, error.stack ?? ""),
+  };
+  for (const name of ERROR_FIELDS) {
+    const value: unknown = Reflect.get(error, name);
+    if (typeof value === "string" || typeof value === "number") copy[name] = value;
+  }
+  if (depth >= MAX_DEPTH) return copy;
+  if (error.cause !== undefined) copy["cause"] = copyValue(error.cause, depth + 1);
+  if (error instanceof AggregateError) {
+    copy["errors"] = error.errors.slice(0, MAX_ELEMENTS).map((inner) => copyValue(inner, depth + 1));
+  }
+  return copy;
+}
+
+function errorText(error: Error, text: string): string {
+  const code: unknown = Reflect.get(error, "code");
+  // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions). Other classes quote names only.
+  const quotesValues = typeof code === "string" && /^22[0-9A-Z]{3}$/.test(code);
+  return redactedText(quotesValues ? text.replaceAll(/"[^"]*"/g, '"…"') : text);
+}
+
+function bounded(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+/** One environment variable: how it is read, what it is when it is not set, and what a person is told who got it wrong. */
+export interface Variable<T> {
+  name: string;
+  schema: z.ZodType<T>;
+  allowed: string;
+  fallback: T;
+}
+
+/** The event families that a worker can serve. */
+export const FAMILY_NAMES = ["payment", "inventory", "line-item", "cancel"] as const;
+export type FamilyName = (typeof FAMILY_NAMES)[number];
+
+const HOUR_MS = 3_600_000;
+const TEN_YEARS_MS = 87_600 * HOUR_MS;
+
+/** Every variable that has a default; the two addresses have none and are read apart. */
+export const VARIABLES = {
+  prefix: text("JUNBAN_PREFIX", "junban", {
+    // Braces would move the hash tag, and with it a lane's Cluster slot.
+    pattern: /^[0-9A-Za-z._:-]{1,64}$/,
+    allowed: "1 to 64 characters of 0-9 A-Z a-z . _ : -",
+  }),
+  families: families("JUNBAN_FAMILIES"),
+  concurrency: whole("JUNBAN_CONCURRENCY", 64, { min: 1, max: 10_000, unit: "slots a family" }),
+  leaseMs: milliseconds("JUNBAN_LEASE_MS", 10_000, { min: 1_000, max: 300_000 }),
+  laneCap: whole("JUNBAN_LANE_CAP", 10_000, { min: 1, max: 10_000_000, unit: "requests" }),
+  laneBatch: whole("JUNBAN_LANE_BATCH", 128, { min: 1, max: 1_000, unit: "requests" }),
+  laneTtlMs: milliseconds("JUNBAN_LANE_TTL_MS", 168 * HOUR_MS, { min: 60_000, max: TEN_YEARS_MS }),
+  quantumMs: milliseconds("JUNBAN_QUANTUM_MS", 2_000, { min: 1, max: 600_000 }),
+  waitMs: milliseconds("JUNBAN_WAIT_MS", 1_000, { min: 1, max: 600_000 }),
+  pollMs: milliseconds("JUNBAN_POLL_MS", 250, { min: 1, max: 600_000 }),
+  commitLanes: whole("JUNBAN_COMMIT_LANES", 32, { min: 1, max: 32, unit: "lanes" }),
+  commitParallel: whole("JUNBAN_COMMIT_PARALLEL", 3, { min: 1, max: 100, unit: "transactions" }),
+  pgPool: whole("JUNBAN_PG_POOL", 8, { min: 1, max: 1_000, unit: "connections" }),
+  // Zero would mean "no limit" to Postgres, and no wait here is without one.
+  statementTimeoutMs: milliseconds("JUNBAN_STATEMENT_TIMEOUT_MS", 5_000, { min: 1, max: 299_999 }),
+  lockTimeoutMs: milliseconds("JUNBAN_LOCK_TIMEOUT_MS", 2_000, { min: 1, max: 299_999 }),
+  idleTransactionTimeoutMs: milliseconds("JUNBAN_IDLE_TX_TIMEOUT_MS", 5_000, { min: 1, max: 299_999 }),
+  holdPaymentMs: milliseconds("JUNBAN_HOLD_PAYMENT_MS", 72 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
+  holdMs: milliseconds("JUNBAN_HOLD_MS", 24 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
+  keepFailed: whole("JUNBAN_KEEP_FAILED", 10_000, { min: 0, max: 10_000_000, unit: "jobs" }),
+  poison: oneOf("JUNBAN_POISON", "halt", ["halt", "skip"]),
+  crashAlone: whole("JUNBAN_CRASH_ALONE", 3, { min: 1, max: 1_000, unit: "vanished holders" }),
+  crashGiveUp: whole("JUNBAN_CRASH_GIVE_UP", 10, { min: 1, max: 1_000, unit: "vanished holders" }),
+  shutdownGraceMs: milliseconds("JUNBAN_SHUTDOWN_GRACE_MS", 25_000, { min: 1, max: HOUR_MS }),
+  httpHost: text("JUNBAN_HTTP_HOST", "127.0.0.1", {
+    pattern: /^[0-9A-Za-z.:_-]{1,253}$/,
+    allowed: "an address or a host name of this machine",
+  }),
+  httpPort: whole("JUNBAN_HTTP_PORT", 9_464, { min: 0, max: 65_535, unit: "a port; 0 takes a free one" }),
+  logLevel: oneOf("LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+} satisfies Record<string, Variable<unknown>>;
+
+/** Names that begin like ours and are read elsewhere: by the tests, the demo and the bench. */
+export const FOREIGN_NAMES = [
+  "JUNBAN_TEST_DATABASE_URL",
+  "JUNBAN_TEST_REDIS_URL",
+  "JUNBAN_REDIS_SERVER",
+] as const;
+
+export const DATABASE_URL = url("DATABASE_URL", ["postgres:", "postgresql:"]);
+export const REDIS_URL = url("REDIS_URL", ["redis:", "rediss:"]);
+
+function milliseconds(name: string, fallback: number, range: { min: number; max: number }): Variable<number> {
+  return whole(name, fallback, { ...range, unit: "milliseconds" });
+}
+
+function whole(
+  name: string,
+  fallback: number,
+  range: { min: number; max: number; unit: string },
+): Variable<number> {
+  const { min, max, unit } = range;
+  return {
+    name,
+    fallback,
+    allowed: `a whole number ${min}…${max} (${unit})`,
+    // Plain digits: Number() would also take "1e4", "0x10" and " 7 ".
+    schema: z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+  };
+}
+
+function text(name: string, fallback: string, rule: { pattern: RegExp; allowed: string }): Variable<string> {
+  return { name, fallback, allowed: rule.allowed, schema: z.string().regex(rule.pattern) };
+}
+
+function oneOf<const T extends string>(
+  name: string,
+  fallback: NoInfer<T>,
+  values: readonly T[],
+): Variable<T> {
+  return { name, fallback, allowed: values.join(", "), schema: z.enum(values) };
+}
+
+function families(name: string): Variable<readonly FamilyName[]> {
+  return {
+    name,
+    fallback: FAMILY_NAMES,
+    allowed: `at least one of ${FAMILY_NAMES.join(", ")}, separated by commas`,
+    schema: z
+      .string()
+      .transform((value) => [...new Set(value.split(",").map((family) => family.trim()))])
+      .pipe(z.array(z.enum(FAMILY_NAMES)).min(1)),
+  };
+}
+
+function url(name: string, protocols: readonly string[]): Omit<Variable<string>, "fallback"> {
+  return {
+    name,
+    allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+    schema: z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol)),
+  };
+}
