@@ -36,13 +36,9 @@ const PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
 export async function startHttpServer(options: HttpServerOptions): Promise<HealthServer> {
   const { host = "127.0.0.1", limitMs = 5_000 } = options;
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
-    "/livez": shared(async () => liveAnswer(options)),
-    "/readyz": shared(async () => readyAnswer(options)),
-    "/metrics": shared(async () => ({
-      status: 200,
-      contentType: PROMETHEUS_TEXT,
-      text: await options.metrics(),
-    })),
+    "/livez": shared(limitMs, async () => liveAnswer(options)),
+    "/readyz": shared(limitMs, async () => readyAnswer(options)),
+    "/metrics": shared(limitMs, async () => metricsAnswer(options)),
   };
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000, maxHeaderSize: 8_192 });
   server.maxConnections = 64;
