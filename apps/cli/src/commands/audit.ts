@@ -1,0 +1,43 @@
+import type { AuditFinding } from "@junban/order-store";
+import { withSetting, type Registration } from "../command.ts";
+import { FoundWrong } from "../exit.ts";
+import { count, printable } from "../printing.ts";
+
+export function registerAudit({ program, env }: Registration): void {
+  program
+    .command("audit")
+    .description("fold each order's history and compare it with the stored rows; exit 1 on drift, naming it")
+    .argument("[lcid...]", "only these orders")
+    .option("--json", "print one JSON document")
+    .action(async (lcids: string[], options: { json?: true }) => {
+      await withSetting({ env, need: ["database"] }, async ({ services, printer, signal }) => {
+        const drifted: AuditFinding[] = [];
+        const seen = new Set<string>();
+        for await (const finding of services.store().audit(lcids.length === 0 ? undefined : lcids)) {
+          seen.add(finding.lcid);
+          if (finding.differences.length > 0) drifted.push(finding);
+          printer.progress(`${count(seen.size)} orders audited`);
+          if (signal.aborted) break;
+        }
+        printer.endProgress();
+        const missing = lcids.filter((lcid) => !seen.has(lcid));
+        if (options.json === true) {
+          printer.json({ orders: seen.size, drift: drifted.length, drifted, missing });
+        } else {
+          for (const { lcid, differences } of drifted) {
+            for (const { field, stored, folded } of differences) {
+              printer.out(`${lcid}: ${field} is ${shown(stored)}; its history gives ${shown(folded)}`);
+            }
+          }
+          for (const lcid of missing) printer.out(`${printable(lcid)}: no such order`);
+          printer.out(`${count(seen.size)} orders audited, ${count(drifted.length)} with drift`);
+        }
+        if (signal.aborted) throw new FoundWrong("interrupted: not every order was audited");
+        if (drifted.length > 0 || missing.length > 0) throw new FoundWrong("");
+      });
+    });
+}
+
+function shown(value: unknown): string {
+  return printable(value === undefined ? "nothing" : JSON.stringify(value));
+}

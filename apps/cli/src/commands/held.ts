@@ -1,0 +1,28 @@
+import { withSetting, type Registration } from "../command.ts";
+import { durationMs } from "../duration.ts";
+import { moment, table } from "../printing.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+export function registerHeld({ program, env }: Registration): void {
+  program
+    .command("held")
+    .description("early events that wait for something, and until when; those due first in front")
+    .option("--due-within <duration>", "only those whose deadline is that near")
+    .option("--limit <n>", "at most so many", "100")
+    .option("--json", "print one JSON document")
+    .action(async (options: { dueWithin?: string; limit: string; json?: true }) => {
+      const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: 100_000 });
+      const due = options.dueWithin === undefined ? {} : { dueWithinMs: durationMs(options.dueWithin) };
+      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
+        const held = await services.store().listHeld({ ...due, limit });
+        if (options.json === true) return printer.json({ held, limit });
+        if (held.length === 0) return printer.out("nothing is held");
+        const rows = held.map(
+          ({ lcid, type, source, id, reason, until }) =>
+            [lcid, type, source, id, reason, moment(until)] as const,
+        );
+        printer.out(table(["order", "type", "source", "id", "waits for", "until"], rows));
+        if (held.length === limit) printer.note(`only the first ${limit}; see --limit`);
+      });
+    });
+}

@@ -1,0 +1,35 @@
+import { migrate, migrationStatus } from "@junban/order-store";
+import { withSetting, type Registration } from "../command.ts";
+import { FoundWrong } from "../exit.ts";
+import { facts } from "../printing.ts";
+
+export function registerMigrate({ program, env }: Registration): void {
+  const command = program
+    .command("migrate")
+    .description("bring the database schema up to date; running it twice, or twice at once, is harmless")
+    .action(async () => {
+      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
+        const { applied } = await migrate({ databaseUrl: services.config.databaseUrl });
+        printer.out(applied.length === 0 ? "the schema is up to date" : `applied: ${applied.join(", ")}`);
+      });
+    });
+  command
+    .command("status")
+    .description("say which migrations stand; exit 1 if any is pending")
+    .option("--json", "print one JSON document")
+    .action(async (options: { json?: true }) => {
+      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
+        const status = await migrationStatus({ databaseUrl: services.config.databaseUrl });
+        if (options.json === true) printer.json(status);
+        else
+          printer.out(
+            facts(Object.entries(status).map(([word, names]) => [word, listed(names as string[])])),
+          );
+        if (status.pending.length > 0) throw new FoundWrong("run `junban migrate` to apply what is pending");
+      });
+    });
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? "none" : names.join(", ");
+}

@@ -1,0 +1,129 @@
+import type { EventReport, OrderReport } from "@junban/order-store";
+import { withSetting, type Registration } from "../command.ts";
+import { FoundWrong } from "../exit.ts";
+import { facts, moment, money, printable, table, type Printer } from "../printing.ts";
+
+export function registerOrder({ program, env }: Registration): void {
+  program
+    .command("order")
+    .description("one order: statuses, money, obligations, lines, alerts, held events")
+    .argument("<lcid>")
+    .option("--history", "also every event of the order, by arrival")
+    .option("--json", "print one JSON document")
+    .action(async (lcid: string, options: { history?: true; json?: true }) => {
+      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
+        const order = await services.store().readOrder(lcid);
+        if (order === null) throw new FoundWrong(`there is no order ${printable(lcid)}`);
+        const history = options.history === true ? await services.store().readHistory(lcid) : null;
+        if (options.json === true) printer.json(history === null ? order : { ...order, history });
+        else print(printer, order, history);
+      });
+    });
+
+  program
+    .command("event")
+    .description("one event's outcome, by its source and id")
+    .argument("<source>")
+    .argument("<id>")
+    .option("--json", "print one JSON document")
+    .action(async (source: string, id: string, options: { json?: true }) => {
+      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
+        const event = await services.store().readEvent({ source, id });
+        if (event === null) {
+          throw new FoundWrong(`no event ${printable(id)} of ${printable(source)} is on record`);
+        }
+        if (options.json === true) printer.json(event);
+        else printer.out(describeEvent(event));
+      });
+    });
+}
+
+function print(printer: Printer, order: OrderReport, history: readonly EventReport[] | null): void {
+  const amount = (minor: number): string => money(minor, order.currency);
+  printer.out(
+    facts([
+      ["order", order.lcid],
+      ["status", `${order.status}${order.halted ? " (halted behind a failed event: see junban dlq)" : ""}`],
+      ["payment", order.paymentStatus],
+      ["fulfilment", order.fulfilmentStatus],
+      ["version", order.version],
+      ["payable", amount(order.payableMinor)],
+      ["authorized", amount(order.authorizedMinor)],
+      ["captured", amount(order.capturedMinor)],
+      ["voided", amount(order.voidedMinor)],
+      ["refunded", amount(order.refundedMinor)],
+      ["placed", moment(order.placedAt)],
+      ["changed", moment(order.updatedAt)],
+    ]),
+  );
+  const obligations = [
+    order.refundDueMinor > 0 ? `refund ${amount(order.refundDueMinor)}` : null,
+    order.voidDueMinor > 0 ? `void ${amount(order.voidDueMinor)}` : null,
+    order.releaseDue > 0 ? `release ${order.releaseDue} reserved` : null,
+  ].filter((obligation) => obligation !== null);
+  if (obligations.length > 0) printer.out(`\nstill to do: ${obligations.join(", ")}`);
+  if (order.lines.length > 0) {
+    printer.out(
+      `\n${table(
+        ["line", "sku", "unit", "quantity", "cancelled", "reserved", "released", "shipped"],
+        order.lines.map((line) => [
+          line.lineId,
+          line.sku,
+          amount(line.unitAmountMinor),
+          line.quantity,
+          line.cancelled,
+          line.reserved,
+          line.released,
+          line.shipped,
+        ]),
+      )}`,
+    );
+  }
+  for (const { source, id, type, reason } of order.alerts) {
+    printer.out(
+      `\nALERT ${printable(type)} ${printable(source)} ${printable(id)}: ${printable(reason)} (acknowledge: junban dlq drop)`,
+    );
+  }
+  if (order.heldEvents.length > 0) {
+    const rows = order.heldEvents.map(
+      ({ type, source, id, reason, until }) => [type, source, id, reason, moment(until)] as const,
+    );
+    printer.out(`\n${table(["held event", "source", "id", "waits for", "until"], rows)}`);
+  }
+  if (history !== null) printer.out(`\n${historyTable(history)}`);
+}
+
+function historyTable(history: readonly EventReport[]): string {
+  return table(
+    ["arrival", "version", "outcome", "type", "source", "id", "reason", "decided"],
+    history.map((event) => [
+      event.arrival,
+      event.version,
+      event.outcome,
+      event.type,
+      event.source,
+      event.id,
+      event.reason,
+      moment(event.decidedAt),
+    ]),
+  );
+}
+
+function describeEvent(event: EventReport): string {
+  return facts([
+    ["event", `${event.source} ${event.id}`],
+    ["type", event.type],
+    ["order", event.lcid],
+    ["outcome", event.outcome],
+    ["reason", event.reason],
+    ["detail", event.detail],
+    ["version", event.version],
+    ["arrival", event.arrival],
+    ["published", moment(event.publishedAt)],
+    ["decided", moment(event.decidedAt)],
+    ["waits until", moment(event.deferredUntil)],
+    ["alert", event.alert ? "yes: acknowledge it with junban dlq drop" : "no"],
+    ["decided by", event.worker],
+    ["excerpt", event.raw],
+  ]);
+}

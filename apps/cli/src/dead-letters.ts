@@ -1,0 +1,118 @@
+import { WrongOutcomeError } from "@junban/order-store";
+import { FAMILIES, type Family } from "@junban/orders";
+import type { Setting } from "./command.ts";
+import { FoundWrong, UsageError } from "./exit.ts";
+import { withLane } from "./lane-turn.ts";
+import { count, printable } from "./printing.ts";
+
+/** A job without a usable event has no source and id; it is addressed by `job:FAMILY` and the job's id. */
+export const JOB_SOURCE = "job:";
+/** Dead letters replayed by one call of `--all`. */
+export const ALL_LIMIT = 100_000;
+
+export interface Identity {
+  readonly source: string;
+  readonly id: string;
+}
+
+export async function allOf({ services }: Setting, reason: string | undefined): Promise<readonly Identity[]> {
+  const letters = await services.store().listDead({
+    limit: ALL_LIMIT,
+    ...(reason === undefined ? { outcome: "failed" as const } : { reason }),
+  });
+  // Oldest first, as they came.
+  return letters.toSorted((left, right) => left.seq - right.seq).map(({ source, id }) => ({ source, id }));
+}
+
+interface Result {
+  readonly source: string;
+  readonly id: string;
+  readonly done: boolean;
+  readonly says: string;
+}
+
+export async function each(
+  { printer, signal }: Setting,
+  identities: readonly Identity[],
+  { word, json, act }: { word: string; json: boolean; act: (identity: Identity) => Promise<string> },
+): Promise<void> {
+  const results: Result[] = [];
+  for (const identity of identities) {
+    if (signal.aborted) break;
+    const result = await act(identity).then(
+      (says): Result => ({ ...identity, done: true, says }),
+      (error: unknown): Result => ({ ...identity, done: false, says: refusal(error) }),
+    );
+    results.push(result);
+    if (!json) {
+      printer.out(`${printable(identity.source)} ${printable(identity.id)}: ${printable(result.says)}`);
+    }
+    printer.progress(`${count(results.length)} of ${count(identities.length)}`);
+  }
+  printer.endProgress();
+  const done = results.filter((result) => result.done).length;
+  if (json) printer.json({ [word]: done, results });
+  else printer.out(`${count(done)} ${word}`);
+  if (done < identities.length) throw new FoundWrong("");
+}
+
+/** What concerns one event only; anything else, such as a database that is away, ends the command. */
+function refusal(error: unknown): string {
+  if (error instanceof FoundWrong || error instanceof WrongOutcomeError) return error.message;
+  if (error instanceof Error && "code" in error && error.code === "EVENT_NOT_FOUND") return error.message;
+  throw error;
+}
+
+export async function replayOne({ services }: Setting, identity: Identity): Promise<string> {
+  const family = familyOfJob(identity.source);
+  if (family !== null) {
+    if (!(await services.queues().retryDead(family, identity.id))) {
+      throw new FoundWrong("there is no dead job of that id");
+    }
+    return "put back into its queue";
+  }
+  const event = await services.store().readEvent(identity);
+  if (event === null) throw new FoundWrong("no such event is on record");
+  const result = await withLane(services.lanes(), event.lcid, () => services.store().replay(identity));
+  return described(result);
+}
+
+export async function dropOne({ services }: Setting, identity: Identity, reason: string): Promise<string> {
+  const family = familyOfJob(identity.source);
+  if (family !== null) {
+    if (!(await services.queues().dropDead(family, identity.id))) {
+      throw new FoundWrong("there is no dead job of that id");
+    }
+    return "deleted";
+  }
+  const event = await services.store().readEvent(identity);
+  if (event === null) throw new FoundWrong("no such event is on record");
+  const result = await withLane(services.lanes(), event.lcid, () =>
+    services.store().drop({ ...identity, reason }),
+  );
+  return described(result);
+}
+
+function described({
+  outcome,
+  reason,
+  released,
+  halted,
+}: {
+  outcome: string;
+  reason: string | null;
+  released: number;
+  halted: boolean;
+}): string {
+  const after = released > 0 ? `; ${released} blocked events decided after it` : "";
+  return `${outcome}${reason === null ? "" : ` ${reason}`}${after}${halted ? "; the order is still halted" : ""}`;
+}
+
+function familyOfJob(source: string): Family | null {
+  if (!source.startsWith(JOB_SOURCE)) return null;
+  const family = FAMILIES.find((name) => name === source.slice(JOB_SOURCE.length));
+  if (family === undefined) {
+    throw new UsageError(`"${source}" names no queue: write job: and one of ${FAMILIES.join(", ")}`);
+  }
+  return family;
+}

@@ -1,0 +1,56 @@
+import { QueueUnavailableError } from "@junban/event-queues";
+import { LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
+import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
+import { ConfigError, EXIT, UnreachableError } from "@junban/service";
+import { CommanderError } from "commander";
+
+/** What a command ends with when it ran and found something wrong. */
+export class FoundWrong extends Error {
+  readonly code = "FOUND_WRONG";
+}
+
+/** Thrown for arguments that commander cannot check by itself. */
+export class UsageError extends Error {
+  readonly code = "USAGE";
+}
+
+/** How an error ends the process: with which code, and what people are told on standard error. */
+export interface Ending {
+  readonly code: number;
+  readonly lines: readonly string[];
+}
+
+const POSTGRES_AWAY = [ConnectionLostError, TripTimeoutError] as const;
+const REDIS_AWAY = [QueueUnavailableError, LaneUnavailableError, OutOfMemoryError] as const;
+const UNDEFINED_TABLE = "42P01";
+
+/** `addresses` names the services without passwords, for errors that do not know where they tried. */
+export function endingOf(error: unknown, addresses: { redis: string; postgres: string }): Ending {
+  if (error instanceof CommanderError) {
+    return { code: error.exitCode === 0 ? EXIT.done : EXIT.usage, lines: [] };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = message === "" ? [] : message.split("\n");
+  if (error instanceof UsageError || error instanceof ConfigError) return { code: EXIT.usage, lines };
+  if (error instanceof UnreachableError) return { code: EXIT.unreachable, lines };
+  if (POSTGRES_AWAY.some((kind) => error instanceof kind)) {
+    return {
+      code: EXIT.unreachable,
+      lines: [`Postgres at ${addresses.postgres} cannot be reached: ${message}`],
+    };
+  }
+  if (REDIS_AWAY.some((kind) => error instanceof kind)) {
+    return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} cannot be used: ${message}`] };
+  }
+  if (sqlState(error) === UNDEFINED_TABLE) {
+    return {
+      code: EXIT.wrong,
+      lines: ["the database has no tables of Junban yet: run `junban migrate` first"],
+    };
+  }
+  return { code: EXIT.wrong, lines };
+}
+
+function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
