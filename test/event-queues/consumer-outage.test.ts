@@ -2,18 +2,19 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { startRedis } from "@junban/sandbox";
-import type { RedisOptions, RedisServer } from "@junban/sandbox";
+import type { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshRedis } from "../support/index.ts";
-import { addJobs, createGate, openPlainQueues, openReader, startConsumer } from "./setting.ts";
+import {
+  addJobs,
+  connectTo,
+  createGate,
+  openPlainQueues,
+  openReader,
+  startConsumer,
+  startOwnRedis,
+} from "./setting.ts";
 import type { Corner } from "./setting.ts";
-
-async function startOwnRedis(options: RedisOptions = {}): Promise<RedisServer & Corner> {
-  const server = await startRedis(options);
-  onTestFinished(async () => server.stop());
-  return Object.assign(server, { prefix: "junban" });
-}
 
 describe("a consumer whose process is killed", () => {
   test("loses no job to it, and no job counts as failed however often that happens", async () => {
@@ -194,8 +195,8 @@ describe("when Redis has reached its memory limit", () => {
     await eventually(() => consumer.jobs.length === 1);
     await consumer.pause();
     await addJobs(queues, "payment", 20);
-    const redis = await queues.payment.getBackend().client;
-    await redis.call("CONFIG", "SET", "maxmemory", "1");
+    const redis = connectTo(server);
+    await redis.config("SET", "maxmemory", "1");
     const before = await commandCount(redis);
     const startedAtMs = performance.now();
 
@@ -206,16 +207,12 @@ describe("when Redis has reached its memory limit", () => {
     const asked = (await commandCount(redis)) - before;
     expect(asked).toBeLessThan((performance.now() - startedAtMs) / 20);
     expect(consumer.errors.length).toBeLessThanOrEqual(3);
-    await redis.call("CONFIG", "SET", "maxmemory", "0");
+    await redis.config("SET", "maxmemory", "0");
     await eventually(() => consumer.jobs.length === 21, { withinMs: 20_000 });
   }, 60_000);
 });
 
-interface Caller {
-  call(...command: string[]): Promise<unknown>;
-}
-
-async function commandCount(redis: Caller): Promise<number> {
-  const stats = String(await redis.call("INFO", "stats"));
+async function commandCount(redis: Redis): Promise<number> {
+  const stats = await redis.info("stats");
   return Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
 }

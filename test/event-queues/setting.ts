@@ -1,6 +1,9 @@
 import type { Family } from "@junban/orders";
+import { startRedis } from "@junban/sandbox";
+import type { RedisOptions, RedisServer } from "@junban/sandbox";
+import type { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
-import { answeringSettings, openConnection } from "../../packages/event-queues/src/connection.ts";
+import { lastingSettings, openConnection } from "../../packages/event-queues/src/connection.ts";
 import { openFamilyQueues } from "../../packages/event-queues/src/family-queues.ts";
 import type { FamilyQueues } from "../../packages/event-queues/src/family-queues.ts";
 import { consume, createQueueReader } from "../../packages/event-queues/src/index.ts";
@@ -53,16 +56,24 @@ export function openReader(corner: Corner): QueueReader {
   return reader;
 }
 
-/** The queues as a producer without our publisher sees them. */
-export function openPlainQueues(corner: Corner): FamilyQueues {
-  const client = openConnection(corner.url, {
-    ...answeringSettings({ timeoutMs: 5_000 }),
-    enableOfflineQueue: true,
-    maxRetriesPerRequest: null,
-  });
+/** A Redis of the test's own, for tests that stop, freeze or fill it. */
+export async function startOwnRedis(options: RedisOptions = {}): Promise<RedisServer & Corner> {
+  const server = await startRedis(options);
+  onTestFinished(async () => server.stop());
+  return Object.assign(server, { prefix: "junban" });
+}
+
+/** A plain connection that lasts through outages. */
+export function connectTo(corner: Corner): Redis {
+  const client = openConnection(corner.url, lastingSettings());
   client.on("error", () => undefined);
   onTestFinished(() => client.disconnect());
-  return openFamilyQueues(client, { prefix: corner.prefix });
+  return client;
+}
+
+/** The queues as a producer without our publisher sees them. */
+export function openPlainQueues(corner: Corner): FamilyQueues {
+  return openFamilyQueues(connectTo(corner), { prefix: corner.prefix });
 }
 
 export async function addJobs(queues: FamilyQueues, family: Family, count: number): Promise<string[]> {

@@ -4,6 +4,7 @@ import type { Family } from "@junban/orders";
 import type { Job } from "bullmq";
 import type { RedisAddress } from "./connection.ts";
 import { ConsumerConnections } from "./consumer-connections.ts";
+import { CorkedWrites } from "./corked-writes.ts";
 import { ErrorReports } from "./error-reports.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
 import { QUEUE_PREFIX, queueNameOf } from "./names.ts";
@@ -82,6 +83,7 @@ class FamiliesConsumer implements Consumer {
   readonly #options: ConsumeOptions;
   readonly #reports: ErrorReports;
   readonly #connections: ConsumerConnections;
+  readonly #writes: CorkedWrites;
   readonly #workers: readonly EventWorker[];
   readonly #stopping = new AbortController();
   readonly #supervisor: NodeJS.Timeout;
@@ -103,6 +105,7 @@ class FamiliesConsumer implements Consumer {
       },
       this.#reports,
     );
+    this.#writes = new CorkedWrites(this.#connections.main);
     this.#workers = options.families.map((family) => this.#createWorker(family));
     this.#supervisor = setInterval(() => this.#keepFetching(), SUPERVISE_EVERY_MS).unref();
     this.#keepFetching();
@@ -187,6 +190,7 @@ class FamiliesConsumer implements Consumer {
       lockDurationMs,
       keepFailed,
       client: this.#connections.main,
+      writes: this.#writes,
       blockingClient: this.#connections.blockingFor(family),
       run: async (job) => running.once(job.id ?? "", async () => this.#process(family, job)),
       onError: (error) => this.#reports.add(error),

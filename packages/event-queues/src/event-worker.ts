@@ -3,6 +3,7 @@ import { QueueKeys, RedisConnection, RedisQueueBackend, UnrecoverableError, Work
 import type { Job, JobJson } from "bullmq";
 import type { Redis } from "ioredis";
 import type { JobEnd } from "./consumer.ts";
+import type { CorkedWrites } from "./corked-writes.ts";
 
 /** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
 export const UNREADABLE: unique symbol = Symbol("data that is not JSON");
@@ -19,6 +20,7 @@ export interface EventWorkerOptions {
   readonly keepFailed: number;
   /** Shared; everything but the blocking wait. */
   readonly client: Redis;
+  readonly writes: CorkedWrites;
   /** This worker's own. */
   readonly blockingClient: Redis;
   /** Must not reject. */
@@ -38,6 +40,7 @@ export interface EventWorkerOptions {
 export class EventWorker extends Worker<unknown, JobEnd> {
   readonly #onError: (error: unknown) => void;
   readonly #cooling = new AbortController();
+  readonly #writes: CorkedWrites;
   #open = 0;
   #lastActivityMs = performance.now();
 
@@ -71,6 +74,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       },
     );
     this.#onError = options.onError;
+    this.#writes = options.writes;
     this.on("error", options.onError);
   }
 
@@ -149,6 +153,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     token: string,
     mayFetchNext: () => boolean = () => true,
   ): Promise<Job<unknown, JobEnd>> {
+    this.#writes.corkThisTurn();
     switch (end.kind) {
       case "completed":
         return super.handleCompleted(end, job, token, mayFetchNext);

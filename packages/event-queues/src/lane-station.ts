@@ -19,12 +19,18 @@ export interface LaneStationResult {
   readonly outage: QueueUnavailableError | undefined;
 }
 
+export interface LaneStationOptions {
+  readonly lanes: Pick<Lanes, "queueMany">;
+  /** What the lanes were given as `commandTimeoutMs`; for the message. */
+  readonly timeoutMs: number;
+}
+
 /** First station: puts each event's request into its lane, and refuses what finds no room. */
 export class LaneStation {
-  readonly #lanes: Lanes;
+  readonly #lanes: Pick<Lanes, "queueMany">;
   readonly #timeoutMs: number;
 
-  constructor({ lanes, timeoutMs }: { readonly lanes: Lanes; readonly timeoutMs: number }) {
+  constructor({ lanes, timeoutMs }: LaneStationOptions) {
     this.#lanes = lanes;
     this.#timeoutMs = timeoutMs;
   }
@@ -47,7 +53,8 @@ export class LaneStation {
         // A lane takes a group whole or not at all; the part that fits asks once more.
         const part = fittingPart(group, lane);
         if (part !== undefined) fitting.push(part);
-        refuse(group.slice(part?.length ?? 0), fullError(group, lane));
+        const taken = part?.length ?? 0;
+        refuse(group.slice(taken), fullError(group, { depth: lane.depth + taken, cap: lane.cap }));
       });
     }
     for (const [group, answer] of await this.#ask(fitting)) {

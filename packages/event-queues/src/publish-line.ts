@@ -14,8 +14,8 @@ const CHUNKS_ADDING = 4;
 
 export interface PublishLineOptions {
   readonly redis: Redis;
-  readonly laneStation: LaneStation;
-  readonly jobStation: JobStation;
+  readonly laneStation: Pick<LaneStation, "queue">;
+  readonly jobStation: Pick<JobStation, "add">;
   readonly timeoutMs: number;
 }
 
