@@ -20,11 +20,11 @@ export function registerMigrate({ program, env }: Registration): void {
     .action(async (options: { json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const status = await migrationStatus({ databaseUrl: services.config.databaseUrl });
+        const lines = Object.entries(status).map(
+          ([word, names]) => [word, listed(names as string[])] as const,
+        );
         if (options.json === true) printer.json(status);
-        else
-          printer.out(
-            facts(Object.entries(status).map(([word, names]) => [word, listed(names as string[])])),
-          );
+        else printer.out(facts(lines));
         if (status.pending.length > 0) throw new FoundWrong("run `junban migrate` to apply what is pending");
       });
     });

@@ -55,7 +55,10 @@ async function publishFile(
     notice: (notice) => {
       if (json && notice.kind === "refused") refusedLines.push(notice);
       const doomed = notice.kind === "doomed" ? "accepted, but will be rejected: " : "";
-      printer.note(`line ${notice.line}: ${doomed}${printable(notice.reason)}`);
+      // Whoever asked for a document gets nothing else on standard output.
+      const line = `line ${notice.line}: ${doomed}${printable(notice.reason)}`;
+      if (json) printer.note(line);
+      else printer.out(line);
     },
     progress: (so) => printer.progress(`${count(so.lines)} lines read, ${count(so.published)} published`),
     waiting: (why) => printer.progress(`waiting: ${printable(why)}`),
