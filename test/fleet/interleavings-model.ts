@@ -12,7 +12,10 @@ import type {
 } from "@junban/handoff-lock";
 import type { LaneBatch, LaneResult, Settled } from "@junban/order-store";
 import type fc from "fast-check";
-import type { Committer, LaneEntrance } from "../../apps/worker/src/ports.ts";
+import type { FleetWorkerOptions } from "../../apps/worker/src/index.ts";
+
+type LanesPort = FleetWorkerOptions["lanes"];
+type StorePort = FleetWorkerOptions["store"];
 
 /** Draws what may go wrong, in a fixed order, so that a seed replays; answers false when the list is used up. */
 export class Misfortunes {
@@ -81,7 +84,7 @@ export class ModelRedis {
 type Heard = (value: string | null) => void;
 
 /** The lanes as one process sees them. Every step is scheduled twice: on its way there, and on its way back. */
-export class ModelLanes implements LaneEntrance {
+export class ModelLanes implements Pick<LanesPort, "enter" | "stand"> {
   readonly #redis: ModelRedis;
   readonly #scheduler: fc.Scheduler;
   readonly #batch: number;
@@ -264,7 +267,7 @@ function lapseLater(entry: Entry | null, lapse: (token: string) => void): void {
 }
 
 /** Postgres: the rows in the order of first decisions, and which lanes are in a transaction right now. */
-export class ModelStore implements Committer {
+export class ModelStore implements Pick<StorePort, "apply"> {
   readonly #scheduler: fc.Scheduler;
   readonly #misfortunes: Misfortunes;
   readonly #inTransaction = new Map<string, number>();
@@ -327,4 +330,35 @@ export class ModelStore implements Committer {
     this.#inTransaction.set(lcid, now);
     this.mostAtOnce = Math.max(this.mostAtOnce, now);
   }
+}
+
+/** The lanes as the fleet's port. Nothing sweeps in the model, so the rest of the port is never asked. */
+export function lanesPort(lanes: ModelLanes): LanesPort {
+  return {
+    enter: (lcid, request) => lanes.enter(lcid, request),
+    stand: (lcid, request, options) => lanes.stand(lcid, request, options),
+    scan: () => neverAsked(),
+    inspect: () => neverAsked(),
+    sweepOutcomes: () => neverAsked(),
+  };
+}
+
+/** The store as the fleet's port. */
+export function storePort(store: ModelStore): StorePort {
+  return {
+    apply: (batches) => store.apply(batches),
+    ping: () => Promise.resolve(),
+    poolInUse: () => 0,
+    dueHeld: () => neverAsked(),
+    expireHeld: () => neverAsked(),
+    unsupported: () => neverAsked(),
+    redecideUnsupported: () => neverAsked(),
+    stuckHalted: () => neverAsked(),
+    releaseHalted: () => neverAsked(),
+    summary: () => neverAsked(),
+  };
+}
+
+function neverAsked(): never {
+  throw new Error("the model does not sweep");
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderStore } from "@junban/order-store";
+import { Registry } from "prom-client";
 import { CommitGroups } from "./commit-groups.ts";
 import { FleetLog } from "./fleet-log.ts";
 import { Health } from "./health.ts";
@@ -42,8 +43,8 @@ export interface FleetWorkerOptions {
   /** Resolves when Redis answers. */
   readonly probeRedis: () => Promise<void>;
   readonly logger: FleetLogger;
-  /** Also counts what the Node process does; one worker per process may ask for it. Default false. */
-  readonly processMetrics?: boolean;
+  /** Where this worker's metrics live; default a registry of its own. */
+  readonly registry?: Registry;
   /** Whether this process takes part in sweeping; default true. */
   readonly sweep?: boolean;
   /** How long an outcome waits in Redis for its job, milliseconds; default one hour. */
@@ -98,7 +99,7 @@ class Fleet implements FleetWorker {
       poolInUse: () => store.poolInUse(),
       activeJobs: () => this.activeJobs(),
       turns: () => this.#server.turns,
-      processMetrics: options.processMetrics ?? false,
+      registry: options.registry ?? new Registry(),
     });
     this.#seats = new LocalSeats({ waitMs: config.waitMs });
     this.#groups = new CommitGroups({

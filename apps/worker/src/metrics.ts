@@ -2,7 +2,8 @@ import type { StandingRequest } from "@junban/handoff-lock";
 import type { LaneResult, Outcome } from "@junban/order-store";
 import { FAMILIES, familyOf } from "@junban/orders";
 import type { Family } from "@junban/orders";
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { Registry } from "prom-client";
 import type { JobObserver } from "./job.ts";
 import type { LaneObserver } from "./lane-server.ts";
 import type { SweepReport } from "./sweeper.ts";
@@ -14,11 +15,10 @@ const GROUP_EVENTS = [1, 4, 16, 64, 128, 256, 512, 1024];
 type Tally = Map<string, { readonly family: Family; readonly outcome: Outcome; count: number }>;
 
 export interface FleetMetricsOptions {
+  readonly registry: Registry;
   readonly poolInUse: () => number;
   readonly activeJobs: () => number;
   readonly turns: () => number;
-  /** Also the process's own: event-loop lag, memory, garbage collection. Default false; one registry a process may ask for it. */
-  readonly processMetrics?: boolean;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface FleetMetricsOptions {
  * does not grow with the work. Figures about the whole fleet come from the one process that sweeps; the others show 0.
  */
 export class FleetMetrics implements LaneObserver, JobObserver {
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
   readonly #events: Counter<"family" | "outcome">;
   readonly #repeats: Counter<"family">;
   readonly #latency: Histogram;
@@ -41,8 +41,9 @@ export class FleetMetrics implements LaneObserver, JobObserver {
   readonly #outboxLag: Gauge;
   readonly #outboxUnpublished: Gauge;
 
-  constructor({ poolInUse, activeJobs, turns, processMetrics = false }: FleetMetricsOptions) {
-    const registers = [this.#registry];
+  constructor({ registry, poolInUse, activeJobs, turns }: FleetMetricsOptions) {
+    this.#registry = registry;
+    const registers = [registry];
     const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
     const read = (name: string, help: string, value: () => number): void => {
@@ -98,7 +99,6 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     read("junban_pg_pool_in_use", "Postgres connections in use", poolInUse);
     read("junban_jobs_active", "Jobs in the slots of this process", activeJobs);
     read("junban_turns", "Lanes served by this process at this moment", turns);
-    if (processMetrics) collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
   }
 

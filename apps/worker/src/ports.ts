@@ -34,8 +34,8 @@ export type Consumption = Pick<Consumer, "pause" | "resume" | "activeCount" | "l
 
 /** Starts fetching jobs; each is given to `process`, whose answer decides how the job ends. */
 export type StartConsuming = (handlers: {
-  process(job: IncomingJob): Promise<JobEnd>;
-  onError(error: Error): void;
+  readonly process: (job: IncomingJob) => Promise<JobEnd>;
+  readonly onError: (error: Error) => void;
 }) => Consumption;
 
 /** The few lines of a logger this process writes. Fields never hold payload values. */

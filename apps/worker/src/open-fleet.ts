@@ -1,0 +1,72 @@
+import { consume } from "@junban/event-queues";
+import type { ConsumeOptions } from "@junban/event-queues";
+import { createLanes } from "@junban/handoff-lock";
+import type { LanesOptions } from "@junban/handoff-lock";
+import type { Config } from "@junban/service";
+import type { Redis } from "ioredis";
+import type { Registry } from "prom-client";
+import { endWithin } from "./end-within.ts";
+import { createFleetWorker } from "./fleet-worker.ts";
+import type { FleetWorker } from "./fleet-worker.ts";
+import type { FleetLogger } from "./ports.ts";
+import type { Services } from "./services.ts";
+
+export interface OpenFleetOptions {
+  readonly config: Config;
+  readonly services: Services;
+  readonly logger: FleetLogger;
+  /** Where the metrics live; default a registry of the worker's own. */
+  readonly registry?: Registry;
+}
+
+export interface OpenFleet {
+  readonly worker: FleetWorker;
+  /** Stops the worker and leaves its lanes, within `deadlineMs` and at most a second more. The services stay open. */
+  close(options: { readonly deadlineMs: number }): Promise<void>;
+}
+
+/** Longest wait for lanes to be left once nothing is served any more. */
+const LEAVING_MS = 1_000;
+
+/** Starts one fleet process on open services: jobs are fetched from here on. */
+export function openFleet({ config, services, logger, registry }: OpenFleetOptions): OpenFleet {
+  const { redis, store } = services;
+  let leaseLost: FleetWorker["leaseLost"] = () => {};
+  const lanes = createLanes({
+    ...laneOptions(config, redis),
+    prefix: config.prefix,
+    onLeaseLost: (_lcid, why) => {
+      if (why !== "closed") leaseLost(why);
+    },
+  });
+  // A prefix of its own: whatever an order is called, it cannot stand in the sweeper's lane.
+  const maintenance = createLanes({ ...laneOptions(config, redis), prefix: `${config.prefix}-maintenance` });
+  const worker = createFleetWorker({
+    config,
+    lanes,
+    maintenance,
+    store,
+    consume: (handlers) => consume({ ...consumeOptions(config, redis), ...handlers }),
+    probeRedis: () => services.probeRedis(),
+    logger,
+    ...(registry === undefined ? {} : { registry }),
+  });
+  leaseLost = (why) => worker.leaseLost(why);
+  return {
+    worker,
+    close: async ({ deadlineMs }) => {
+      await worker.stop({ deadlineMs });
+      await endWithin([lanes.close(), maintenance.close()], LEAVING_MS);
+    },
+  };
+}
+
+function laneOptions(config: Config, redis: Redis): LanesOptions {
+  const { leaseMs, laneTtlMs, laneCap, laneBatch, waitMs, pollMs } = config;
+  return { redis, leaseMs, laneTtlMs, cap: laneCap, batch: laneBatch, waitMs, pollMs };
+}
+
+function consumeOptions(config: Config, redis: Redis): Omit<ConsumeOptions, "process" | "onError"> {
+  const { prefix, families, concurrency, leaseMs, keepFailed } = config;
+  return { redis, prefix, families, concurrency, lockDurationMs: leaseMs, keepFailed };
+}

@@ -1,0 +1,46 @@
+import { Redis } from "ioredis";
+
+const LONGEST_RECONNECT_MS = 1_000;
+
+/**
+ * The one connection that lanes and queues of this process share, so that what both ask for in one turn of the event loop leaves
+ * in few socket writes. It outlasts every outage: it reconnects for ever, and each caller bounds its own wait.
+ *
+ * @param silenceMs a connection that owes an answer for so long is dropped and made anew
+ */
+export function connectRedis({
+  url,
+  silenceMs,
+}: {
+  readonly url: string;
+  readonly silenceMs: number;
+}): Redis {
+  return new Redis(url, {
+    // Both are what BullMQ asks of a connection it is lent.
+    maxRetriesPerRequest: null,
+    replyMapping: "legacy",
+    socketTimeout: silenceMs,
+    retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_MS),
+    // After a failover the old connection may lead to a replica. Only a new one finds the new primary; ask it again there.
+    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
+  });
+}
+
+/** Thrown when Redis may evict keys: it would drop locks, lines and jobs, and no one would be told. */
+export class EvictingRedisError extends Error {
+  readonly code = "EVICTING_REDIS";
+  readonly policy: string;
+
+  constructor({ policy }: { policy: string }) {
+    super(`Redis has maxmemory-policy ${policy} and may drop locks, lines and jobs; set it to noeviction`);
+    this.name = "EvictingRedisError";
+    this.policy = policy;
+  }
+}
+
+/** @throws {EvictingRedisError} unless the policy is `noeviction`, or the server does not tell it. */
+export async function refuseEviction(redis: Redis): Promise<void> {
+  const memory = await redis.info("memory");
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  if (policy !== undefined && policy !== "noeviction") throw new EvictingRedisError({ policy });
+}
