@@ -22,9 +22,7 @@ function plain(allows: (value: unknown) => boolean): Field {
   return { allows, known: (value) => value };
 }
 function wholeNumber(least: number, most: number): Field {
-  return plain(
-    (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most,
-  );
+  return plain((value) => isWhole(value) && value >= least && value <= most);
 }
 function oneOf(...words: readonly string[]): Field {
   return plain((value) => typeof value === "string" && words.includes(value));
@@ -34,15 +32,19 @@ function text(most: number): Field {
 }
 function optional(field: Field, absent: unknown): Field {
   return {
-    allows: (value) => value === undefined || field.allows(value),
-    known: (value) => (value === undefined ? absent : field.known(value)),
+    allows: (value) => isUnset(value) || field.allows(value),
+    known: (value) => (isUnset(value) ? absent : field.known(value)),
   };
 }
-function rows(shape: Shape): Field {
+/** CloudEvents' JSON format has producers write null for what they leave unset. */
+function isUnset(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+function rows(shape: Shape, { least = 1 } = {}): Field {
   return {
     allows: (value) =>
       Array.isArray(value) &&
-      value.length >= 1 &&
+      value.length >= least &&
       value.length <= 200 &&
       value.every((row) => fits(shape, row)) &&
       distinctLines(value),
@@ -57,7 +59,7 @@ const knownCurrencies = new Set(Intl.supportedValuesOf("currency"));
 const currency = plain((value) => typeof value === "string" && knownCurrencies.has(value));
 const wording = text(MOST_BYTES);
 const newLine: Shape = { lineId: name, sku: text(64), quantity, unitAmount: wholeNumber(0, 1e9) };
-const lineQuantities = rows({ lineId: name, quantity });
+const lineQuantity: Shape = { lineId: name, quantity };
 
 const shapes: Readonly<Record<OrderEventType, Shape>> = {
   "order.placed": {
@@ -92,11 +94,11 @@ const shapes: Readonly<Record<OrderEventType, Shape>> = {
   "inventory.reserved": { reservationId: name, lineId: name, quantity, shortageId: optional(name, null) },
   "inventory.short": { shortageId: name, lineId: name, quantity },
   "inventory.released": { releaseId: name, reservationId: name, quantity, reason: wording },
-  "inventory.shipped": { shipmentId: name, items: lineQuantities },
+  "inventory.shipped": { shipmentId: name, items: rows(lineQuantity) },
   "cancel.requested": {
     cancelId: name,
     scope: oneOf("order", "lines"),
-    items: optional(lineQuantities, []),
+    items: optional(rows(lineQuantity, { least: 0 }), []),
     reason: wording,
   },
   "cancel.confirmed": { cancelId: name },
@@ -106,8 +108,8 @@ const shapes: Readonly<Record<OrderEventType, Shape>> = {
 export function readEvent(envelope: EventEnvelope): Reading {
   if (!isClean(envelope, 0)) return { kind: "invalid" };
   if (Buffer.byteLength(JSON.stringify(envelope)) > MOST_BYTES) return { kind: "invalid" };
-  const { schemaversion = 1 } = envelope;
-  if (!Number.isSafeInteger(schemaversion) || schemaversion < 1) return { kind: "invalid" };
+  const schemaversion: unknown = envelope.schemaversion ?? 1;
+  if (!isWhole(schemaversion) || schemaversion < 1) return { kind: "invalid" };
   const shape = Object.hasOwn(shapes, envelope.type) ? shapes[envelope.type as OrderEventType] : undefined;
   if (shape === undefined || schemaversion > KNOWN_SCHEMA) return { kind: "unsupported" };
   if (!fits(shape, envelope.data)) return { kind: "invalid" };
@@ -129,8 +131,13 @@ function holdsTogether(fact: OrderEvent): boolean {
     const goods = fact.data.lines.reduce((sum, line) => sum + line.quantity * line.unitAmount, 0);
     return goods + fact.data.adjustment >= 0;
   }
+  // An empty list names as few lines as no list does.
   if (fact.type === "cancel.requested") return (fact.data.scope === "lines") === fact.data.items.length > 0;
   return true;
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -156,10 +163,14 @@ function distinctLines(values: readonly unknown[]): boolean {
   return new Set(values.map((row) => (row as { lineId: unknown }).lineId)).size === values.length;
 }
 
-/** No NUL, no lone surrogate, no key that reaches for a prototype, not too deep. */
+/**
+ * No NUL, no lone surrogate, no number that JSON readers would round, no key that reaches for a prototype, not too deep.
+ * The envelope is depth 0; only what can hold something counts.
+ */
 function isClean(value: unknown, depth: number): boolean {
-  if (depth > DEEPEST) return false;
   if (typeof value === "string") return isCleanText(value);
+  if (typeof value === "number") return Number.isInteger(value) ? isWhole(value) : Number.isFinite(value);
+  if (depth > DEEPEST) return value === null || typeof value !== "object";
   if (Array.isArray(value)) return value.every((entry) => isClean(entry, depth + 1));
   if (!isRecord(value)) return true;
   return Object.entries(value).every(
