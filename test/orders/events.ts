@@ -121,9 +121,8 @@ export function shipped(shipmentId: string, quantities: Readonly<Record<string, 
 /** For the whole order, or for some pieces of some lines. */
 export function cancelRequested(cancelId: string, quantities?: Readonly<Record<string, number>>): OrderEvent {
   const reason = "changed their mind";
-  if (quantities === undefined)
-    return event("cancel.requested", { cancelId, scope: "order", items: [], reason });
-  return event("cancel.requested", { cancelId, scope: "lines", items: items(quantities), reason });
+  const scope = quantities === undefined ? "order" : "lines";
+  return event("cancel.requested", { cancelId, scope, items: items(quantities ?? {}), reason });
 }
 
 export function cancelConfirmed(cancelId: string): OrderEvent {

@@ -51,14 +51,13 @@ const placedLine = z.object(
   "an object",
 );
 const lineQuantity = z.object({ lineId: reference, quantity }, "an object");
-const placedLines = listOfLines(placedLine);
-const lineQuantities = listOfLines(lineQuantity);
 
-function listOfLines<Item extends z.ZodType<{ readonly lineId: string }>>(item: Item) {
-  const rule = `a list of 1 to ${MAX_LINES}`;
+/** How many entries a list needs; one that may be empty says so by the rules around it. */
+function listOfLines<Item extends z.ZodType<{ readonly lineId: string }>>(item: Item, least: 0 | 1) {
+  const rule = `a list of ${least} to ${MAX_LINES}`;
   return z
     .array(item, rule)
-    .min(1, rule)
+    .min(least, rule)
     .max(MAX_LINES, rule)
     .superRefine((items, context) => {
       const index = repeatedLineAt(items);
@@ -85,7 +84,7 @@ const orderPlaced = data({
   currency,
   adjustment: wholeNumber({ least: -MAX_AMOUNT_MINOR, most: MAX_AMOUNT_MINOR }),
   shipGate: oneOf(["captured", "authorized"]),
-  lines: placedLines,
+  lines: listOfLines(placedLine, 1),
 }).refine(({ adjustment, lines }) => {
   const articlesMinor = lines.reduce((sum, line) => sum + line.quantity * line.unitAmount, 0);
   return articlesMinor + adjustment >= 0;
@@ -94,11 +93,14 @@ const orderPlaced = data({
 const cancelRequested = data({
   cancelId: reference,
   scope: oneOf(["order", "lines"]),
-  items: lineQuantities.nullish().transform((items) => items ?? []),
+  items: listOfLines(lineQuantity, 0)
+    .nullish()
+    .transform((items) => items ?? []),
   reason: remark,
 }).superRefine(({ scope, items }, context) => {
   if ((scope === "lines") === items.length > 0) return;
-  const message = scope === "lines" ? "required with scope lines" : "absent with scope order";
+  const message =
+    scope === "lines" ? `a list of 1 to ${MAX_LINES} with scope lines` : "nothing with scope order";
   context.addIssue({ code: "custom", path: ["items"], message });
 });
 
@@ -151,7 +153,7 @@ export const PAYLOADS: PayloadSchemas = {
   }),
   "inventory.short": data({ shortageId: reference, lineId: reference, quantity }),
   "inventory.released": data({ releaseId: reference, reservationId: reference, quantity, reason: remark }),
-  "inventory.shipped": data({ shipmentId: reference, items: lineQuantities }),
+  "inventory.shipped": data({ shipmentId: reference, items: listOfLines(lineQuantity, 1) }),
   "cancel.requested": cancelRequested,
   "cancel.confirmed": cancelAnswer,
   "cancel.rejected": cancelAnswer,
