@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./errors.ts";
 import { nearest } from "./nearest.ts";
-import { withoutPassword } from "./secrets.ts";
+import { isAddress, withoutPassword } from "./secrets.ts";
 import { DATABASE_URL, FOREIGN_NAMES, REDIS_URL, VARIABLES, type Variable } from "./variables.ts";
 
 /** A service that a process cannot do without. */
@@ -77,7 +77,7 @@ function readAddress(
   // What is no address cannot be stripped of its password with certainty, so it is not shown at all.
   problems.push({
     variable: name,
-    value: URL.canParse(value) ? shown(withoutPassword(value)) : "(hidden)",
+    value: isAddress(value) ? shown(withoutPassword(value)) : "(hidden)",
     allowed,
   });
   return undefined;
@@ -114,11 +114,8 @@ function brokenRelations(settings: Settings): readonly ConfigProblem[] {
 
 /** A misspelt name would otherwise leave its default in force without a word. */
 function unknownNames(env: NodeJS.ProcessEnv, alsoKnown: readonly string[]): readonly ConfigProblem[] {
-  const known = [
-    ...Object.values(VARIABLES).map((variable) => variable.name),
-    ...FOREIGN_NAMES,
-    ...alsoKnown,
-  ];
+  const ours = [...Object.values(VARIABLES), DATABASE_URL, REDIS_URL].map((variable) => variable.name);
+  const known = [...ours, ...FOREIGN_NAMES, ...alsoKnown];
   return Object.keys(env)
     .filter((name) => name.startsWith("JUNBAN_") && !known.includes(name) && !isServiceLink(env, name))
     .toSorted()

@@ -24,7 +24,6 @@ export function createLogger({ name, level, destination }: CreateLoggerOptions):
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: {
       level: (label) => ({ level: label }),
-      bindings: redactedFields,
     },
     hooks: {
       // Before pino sees anything: it would take the message of an error as the entry's, and format objects into it.
@@ -39,5 +38,18 @@ export function createLogger({ name, level, destination }: CreateLoggerOptions):
     // Errors have become plain fields above.
     serializers: { err: (value: unknown) => value },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return withRedactedBindings(destination === undefined ? pino(options) : pino(options, destination));
+}
+
+/** Fields that a child repeats in each entry do not pass the hook above. Children inherit these methods, and theirs do too. */
+function withRedactedBindings(logger: Logger): Logger {
+  for (const name of ["child", "setBindings"] as const) {
+    const original = Reflect.get(logger, name) as (this: Logger, ...args: readonly unknown[]) => unknown;
+    Object.defineProperty(logger, name, {
+      value(this: Logger, bindings: object, ...rest: readonly unknown[]) {
+        return original.call(this, redactedFields(bindings), ...rest);
+      },
+    });
+  }
+  return logger;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UnreachableError } from "./errors.ts";
-import { withoutPassword, withoutPersonalData } from "./secrets.ts";
+import { redactedText } from "./redaction.ts";
+import { withoutPassword } from "./secrets.ts";
 
 export interface ReachOptions {
   service: "Redis" | "Postgres";
@@ -35,7 +36,7 @@ export async function reachWithin(options: ReachOptions): Promise<void> {
     if (nowMs >= deadlineMs) throw new UnreachableError({ service, address, limitMs }, { cause: failure });
     const waitedSeconds = Math.round((nowMs - startMs) / 1_000);
     options.say(
-      `waiting for ${service} at ${address} (${waitedSeconds} of ${Math.round(limitMs / 1_000)} s): ${withoutPersonalData(failure.message)}`,
+      `waiting for ${service} at ${address} (${waitedSeconds} of ${Math.round(limitMs / 1_000)} s): ${redactedText(failure.message)}`,
     );
     // The last attempt happens at the deadline itself, not up to a second before it.
     const pauseMs = Math.min(Math.max(0, attemptMs + EVERY_MS - nowMs), deadlineMs - nowMs);

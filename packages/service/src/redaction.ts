@@ -1,4 +1,4 @@
-import { withoutPassword, withoutPasswords, withoutPersonalData } from "./secrets.ts";
+import { beginningOf, withoutPassword, withoutPasswords, withoutPersonalData } from "./secrets.ts";
 
 const REDACTED = "[redacted]";
 
@@ -44,7 +44,7 @@ export function redactedFields(fields: object): Record<string, unknown> {
 
 /** A log message or another free text. */
 export function redactedText(text: string): string {
-  return bounded(withoutPersonalData(text));
+  return withoutPersonalData(withoutPasswords(beginningOf(text, MAX_TEXT)));
 }
 
 function copyFields(fields: object, depth: number): Record<string, unknown> {
@@ -59,15 +59,15 @@ function copyField(name: string, value: unknown, depth: number): unknown {
   const plainName = name.toLowerCase().replaceAll(/[-_]/g, "");
   if (value === undefined || value === null) return value;
   if (HIDDEN_NAMES.has(plainName)) return REDACTED;
-  if (typeof value === "string" && plainName.endsWith("url")) return bounded(withoutPassword(value));
-  return copyValue(value, depth);
+  const isAddress = typeof value === "string" && plainName.endsWith("url");
+  return isAddress ? withoutPassword(beginningOf(value, MAX_TEXT)) : copyValue(value, depth);
 }
 
 function copyValue(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string": {
       // Not searched for personal data: an lcid or an id is what an operator looks for, and may look like anything.
-      return bounded(withoutPasswords(value));
+      return withoutPasswords(beginningOf(value, MAX_TEXT));
     }
     case "bigint": {
       return value.toString();
@@ -133,8 +133,4 @@ function errorText(error: Error, text: string): string {
   // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions). Other classes quote names only.
   const quotesValues = typeof code === "string" && /^22[0-9A-Z]{3}$/.test(code);
   return redactedText(quotesValues ? text.replaceAll(/"[^"]*"/g, '"…"') : text);
-}
-
-function bounded(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
 }

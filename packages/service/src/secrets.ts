@@ -1,8 +1,15 @@
 const HIDDEN = "***";
 
-/** The address with its password, and password-like parameters, replaced. Text that is no address is searched for some. */
+/** Whether a text is an address with a scheme and a host; `user:password@host` also parses as one, with the scheme `user`. */
+export function isAddress(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** The address with its password, and password-like parameters, replaced. Other text is searched for addresses. */
 export function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return withoutPasswords(url);
+  if (!isAddress(url)) {
+    return withoutPasswords(url).replace(/^([^\s:@/]{0,256}):\S{0,1024}@/, `$1:${HIDDEN}@`);
+  }
   const parsed = new URL(url);
   if (parsed.password === "" && parsed.search === "") return url;
   if (parsed.password !== "") parsed.password = HIDDEN;
@@ -14,21 +21,35 @@ export function withoutPassword(url: string): string {
 
 /**
  * Any text with the passwords of the addresses in it replaced. A password may itself hold an unescaped `@`, `/` or `:`, so
- * everything up to the last `@` of the word goes.
+ * everything up to the last `@` of the word goes. Every part of the pattern is bounded: an error message can be megabytes of
+ * one letter, and an unbounded pattern would take minutes over it.
  */
 export function withoutPasswords(text: string): string {
   return text.replaceAll(
-    /([a-z][a-z0-9+.-]*:\/\/)([^\s:@/]*):[^\s]*@/gi,
+    /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s:@/]{0,256}):\S{0,1024}@/gi,
     (_found, scheme: string, user: string) => `${scheme}${user}:${HIDDEN}@`,
   );
 }
 
-/** Free text, such as the message of an error, without passwords, e-mail addresses and card numbers. */
+/**
+ * The beginning of a long text. What the cut went through is dropped rather than shown by half: half an address, e-mail
+ * address or card number would no longer be recognised as one.
+ */
+export function beginningOf(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit);
+  const lastWord = cut.lastIndexOf(" ");
+  const whole =
+    lastWord > limit / 2
+      ? cut.slice(0, lastWord)
+      : cut.replace(/\b[a-z][a-z0-9+.-]{0,30}:\/\/\S{0,2000}$/i, "");
+  return `${whole.replace(/[\d -]{1,40}$/, "")}… (${text.length} characters)`;
+}
+
+/** Free text, such as the message of an error, without e-mail addresses and card numbers. */
 export function withoutPersonalData(text: string): string {
-  return withoutPasswords(text)
-    .replaceAll(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, (found) =>
-      found.includes(`:${HIDDEN}`) ? found : `${HIDDEN}@${HIDDEN}`,
-    )
+  return text
+    .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g, `${HIDDEN}@${HIDDEN}`)
     .replaceAll(/\b\d(?:[ -]?\d){12,18}\b/g, (found) => (isCardNumber(found) ? HIDDEN : found));
 }
 
