@@ -18,6 +18,8 @@ const program = new Command("junban")
     "after",
     "\nExit codes: 0 done; 1 it ran and found something wrong; 2 bad usage or configuration; 3 could not reach a service.",
   )
+  // What stands behind a subcommand is its own, although its parent may have an option of the same name.
+  .enablePositionalOptions()
   .exitOverride()
   .showHelpAfterError("(--help shows what is allowed)");
 

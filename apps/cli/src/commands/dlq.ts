@@ -14,36 +14,30 @@ export function registerDlq({ program, env }: Registration): void {
 }
 
 function registerList({ program, env }: Registration): Command {
-  return (
-    program
-      .command("dlq")
-      // What stands behind `replay` or `drop` is theirs, although the list has options of the same names.
-      .enablePositionalOptions()
-      .description(
-        "dead letters: failed and rejected events, and jobs that hold no usable event, newest first",
-      )
-      .option("--reason <reason>", "only those with this reason")
-      .option("--failed", "only failed ones, which halt their order")
-      .option("--limit <n>", "at most so many of each", "50")
-      .option("--json", "print one JSON document")
-      .addHelpText("after", "\nExample: junban dlq replay /payments evt-81")
-      .action(async (options: { reason?: string; failed?: true; limit: string; json?: true }) => {
-        const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
-        await withSetting({ env, need: ["database", "redis"] }, async ({ services, printer }) => {
-          const events = await services.store().listDead({
-            limit,
-            ...(options.reason === undefined ? {} : { reason: options.reason }),
-            ...(options.failed === undefined ? {} : { outcome: "failed" as const }),
-          });
-          const jobs = options.reason === undefined ? await services.queues().deadJobs(limit) : [];
-          if (options.json === true) return printer.json({ events, jobs });
-          printer.out(listing(events, jobs));
-          if (events.length === limit || jobs.length === limit) {
-            printer.note(`only the newest ${limit} of each; see --limit`);
-          }
+  return program
+    .command("dlq")
+    .description("dead letters: failed and rejected events, and jobs that hold no usable event, newest first")
+    .option("--reason <reason>", "only those with this reason")
+    .option("--failed", "only failed ones, which halt their order")
+    .option("--limit <n>", "at most so many of each", "50")
+    .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban dlq replay /payments evt-81")
+    .action(async (options: { reason?: string; failed?: true; limit: string; json?: true }) => {
+      const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
+      await withSetting({ env, need: ["database", "redis"] }, async ({ services, printer }) => {
+        const events = await services.store().listDead({
+          limit,
+          ...(options.reason === undefined ? {} : { reason: options.reason }),
+          ...(options.failed === undefined ? {} : { outcome: "failed" as const }),
         });
-      })
-  );
+        const jobs = options.reason === undefined ? await services.queues().deadJobs(limit) : [];
+        if (options.json === true) return printer.json({ events, jobs });
+        printer.out(listing(events, jobs));
+        if (events.length === limit || jobs.length === limit) {
+          printer.note(`only the newest ${limit} of each; see --limit`);
+        }
+      });
+    });
 }
 
 function registerReplay({ program, env }: Registration): void {

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { openShell, type Shell } from "./junban.ts";
+
+describe("exit codes and messages", () => {
+  let shell: Shell;
+  beforeAll(async () => {
+    shell = await openShell();
+  });
+
+  test("an unknown command ends with 2", async () => {
+    const run = await shell.junban(["nonsense"]);
+    expect(run.code).toBe(2);
+    expect(run.err).toContain("unknown command");
+  });
+
+  test("help ends with 0 and tells the exit codes", async () => {
+    const run = await shell.junban(["--help"]);
+    expect(run.code).toBe(0);
+    expect(run.out).toContain("Exit codes");
+  });
+
+  test("a variable with a bad value ends with 2 and is named with its value and what is allowed", async () => {
+    const run = await shell.junban(["status"], { env: { JUNBAN_LEASE_MS: "soon" } });
+    expect(run.code).toBe(2);
+    expect(run.err).toMatch(/JUNBAN_LEASE_MS.*soon.*1000…300000/u);
+  });
+
+  test("an address that is not set ends with 2 and is named", async () => {
+    const run = await shell.junban(["order", "A-1"], { env: { DATABASE_URL: "" } });
+    expect(run.code).toBe(2);
+    expect(run.err).toContain("DATABASE_URL");
+  });
+
+  test("Postgres away ends with 3, naming the address without its password", async () => {
+    const run = await shell.junban(["order", "A-1"], {
+      env: { DATABASE_URL: "postgres://u:sesame@127.0.0.1:1/x" },
+    });
+    expect(run.code).toBe(3);
+    expect(run.err).toContain("Postgres at postgres://u:***@127.0.0.1:1/x");
+    expect(run.err + run.out).not.toContain("sesame");
+  });
+
+  test("Redis away ends with 3, naming the address without its password", async () => {
+    const run = await shell.junban(["status"], { env: { REDIS_URL: "redis://:sesame@127.0.0.1:1" } });
+    expect(run.code).toBe(3);
+    expect(run.err).toContain("Redis at redis://:***@127.0.0.1:1");
+    expect(run.err + run.out).not.toContain("sesame");
+  });
+
+  test("an order, an event and an audited order that do not exist end with 1", async () => {
+    for (const args of [
+      ["order", "NO-1"],
+      ["event", "/shop", "no"],
+      ["audit", "NO-1"],
+    ]) {
+      const run = await shell.junban(args);
+      expect(run.code, args.join(" ")).toBe(1);
+      expect(run.out + run.err).toMatch(/no order|no event|no such order/u);
+    }
+  });
+
+  test("a duration or a number nobody can mean ends with 2 and says what to write", async () => {
+    for (const args of [
+      ["wait-idle", "--timeout", "soon"],
+      ["held", "--limit", "0"],
+      ["purge", "--older-than", "-1d"],
+      ["dlq", "replay"],
+    ]) {
+      const run = await shell.junban(args);
+      expect(run.code, args.join(" ")).toBe(2);
+      expect(run.err.length).toBeGreaterThan(0);
+    }
+  });
+});

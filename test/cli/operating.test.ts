@@ -1,0 +1,197 @@
+import { createOrderStore, type OrderStore } from "@junban/order-store";
+import { readEnvelopeText, requestOf } from "@junban/orders";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { authorized, line, openShell, placed, type Shell } from "./junban.ts";
+
+describe("looking at orders and putting them right", () => {
+  let shell: Shell;
+  let store: OrderStore;
+
+  beforeEach(async () => {
+    shell = await openShell();
+    store = createOrderStore({ databaseUrl: shell.databaseUrl, worker: "test" });
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  async function apply(lcid: string, lines: readonly string[], from: OrderStore = store): Promise<void> {
+    const requests = lines.map((text) => {
+      const reading = readEnvelopeText(text);
+      if (reading.kind === "unusable") throw new Error(reading.rule);
+      return { ...requestOf(reading.envelope), publishedAtMs: Date.now() };
+    });
+    const [result] = await from.apply([{ lcid, requests }]);
+    expect(result?.trouble).toBeNull();
+  }
+
+  const captured = (lcid: string, captureId: string, authorizationId: string | null): string =>
+    line(
+      lcid,
+      "payment.captured",
+      { captureId, authorizationId, amount: 1_000, currency: "JPY" },
+      { id: captureId },
+    );
+
+  test("order shows statuses, money, lines and, when asked, the history", async () => {
+    await apply("A", [placed("A"), captured("A", "c-1", null)]);
+    const run = await shell.junban(["order", "A", "--history"]);
+    expect(run.code).toBe(0);
+    for (const words of [/status +confirmed/u, /captured +1,000 JPY/u, /l-1 +tea/u, /order\.placed/u]) {
+      expect(run.out).toMatch(words);
+    }
+    const asJson = await shell.junban(["order", "A", "--history", "--json"]);
+    expect(asJson.json()).toMatchObject({
+      status: "confirmed",
+      version: 2,
+      history: [{ outcome: "applied" }, { outcome: "applied" }],
+    });
+  });
+
+  test("event tells one event's outcome by source and id", async () => {
+    await apply("A", [placed("A"), captured("A", "c-1", null)]);
+    expect((await shell.junban(["event", "/shop", "c-1", "--json"])).json()).toMatchObject({
+      outcome: "applied",
+      lcid: "A",
+      version: 2,
+    });
+  });
+
+  test("held lists what waits, and --due-within narrows it", async () => {
+    await apply("A", [placed("A"), captured("A", "c-1", "a-1")]);
+    expect((await shell.junban(["held"])).out).toContain("AUTHORIZATION_NOT_SEEN");
+    expect((await shell.junban(["held", "--due-within", "1h"])).out).toContain("nothing is held");
+    expect((await shell.junban(["held", "--due-within", "100h", "--json"])).json()).toMatchObject({
+      held: [{ id: "c-1" }],
+    });
+  });
+
+  test("audit ends with 0 while rows and history agree, and with 1 naming the drift when they do not", async () => {
+    await apply("A", [placed("A"), captured("A", "c-1", null)]);
+    expect((await shell.junban(["audit"])).code).toBe(0);
+    const drifted = createOrderStore({
+      databaseUrl: shell.databaseUrl,
+      worker: "test",
+      // A decision that books nothing: history and rows then tell different stories.
+      decide: (order) => ({
+        kind: "applied",
+        change: { totals: { ...order.totals, version: order.totals.version + 1 }, lines: [], refs: [] },
+      }),
+    });
+    await apply("A", [authorized("A", "a-1")], drifted);
+    await drifted.close();
+    const run = await shell.junban(["audit", "--json"]);
+    expect(run.code).toBe(1);
+    expect(run.json()).toMatchObject({ drift: 1, drifted: [{ lcid: "A" }] });
+    expect((await shell.junban(["audit"])).out).toMatch(
+      /A: orders\.authorized_minor is 1000; its history gives 2000/u,
+    );
+  });
+
+  test("dlq lists a failed event; replay decides it and what it blocked, in their order", async () => {
+    const failing = createOrderStore({
+      databaseUrl: shell.databaseUrl,
+      worker: "test",
+      decide: () => {
+        throw new Error("boom");
+      },
+    });
+    await apply("A", [placed("A", { id: "p" })], failing);
+    await failing.close();
+    await apply("A", [authorized("A", "a-1"), captured("A", "c-1", "a-1")]);
+    const listed = await shell.junban(["dlq"]);
+    expect(listed.out).toMatch(/failed +A +order\.placed +\/shop +p +DECISION_FAILED/u);
+    const replayed = await shell.junban(["dlq", "replay", "/shop", "p"]);
+    expect(replayed.code).toBe(0);
+    expect(replayed.out).toContain("applied; 2 blocked events decided after it");
+    expect((await shell.junban(["order", "A", "--json"])).json()).toMatchObject({
+      status: "confirmed",
+      version: 3,
+      halted: false,
+    });
+  });
+
+  test("dlq replay --all takes every failed event, and says so when there is none", async () => {
+    const run = await shell.junban(["dlq", "replay", "--all", "--json"]);
+    expect(run.code).toBe(0);
+    expect(run.json()).toEqual({ replayed: 0, results: [] });
+  });
+
+  test("dlq replay refuses an event that is applied or unknown, with exit 1 and the reason", async () => {
+    await apply("A", [placed("A", { id: "p" })]);
+    const run = await shell.junban(["dlq", "replay", "/shop", "p", "unknown"]);
+    expect(run.code).toBe(1);
+    expect(run.out).toMatch(/\/shop p: .*applied/u);
+    expect(run.out).toMatch(/\/shop unknown: no such event/u);
+  });
+
+  test("dlq drop needs a reason, keeps it, and acknowledges the alert of a rejected event", async () => {
+    await apply("A", [
+      placed("A"),
+      authorized("A", "a-1"),
+      line(
+        "A",
+        "payment.captured",
+        { captureId: "c", authorizationId: "a-1", amount: 2_000, currency: "JPY" },
+        { id: "over" },
+      ),
+    ]);
+    expect((await shell.junban(["order", "A"])).out).toContain(
+      "ALERT payment.captured /shop over: OVER_CAPTURE",
+    );
+    expect((await shell.junban(["dlq", "drop", "/shop", "over"])).code).toBe(2);
+    expect((await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "settled by hand"])).code).toBe(
+      0,
+    );
+    expect((await shell.junban(["order", "A"])).out).not.toContain("ALERT");
+    expect((await shell.junban(["event", "/shop", "over", "--json"])).json()).toMatchObject({
+      alert: false,
+      detail: "acknowledged: settled by hand",
+    });
+  });
+
+  test("purge deletes finished orders only, and a dry run none", async () => {
+    await apply("DONE", [
+      placed("DONE"),
+      line("DONE", "cancel.requested", { cancelId: "x", scope: "order", reason: "test" }),
+      line("DONE", "cancel.confirmed", { cancelId: "x" }),
+    ]);
+    await apply("OPEN", [placed("OPEN")]);
+    expect((await shell.junban(["purge", "--older-than", "1ms", "--dry-run", "--json"])).json()).toEqual({
+      found: 1,
+      purged: 0,
+    });
+    expect((await shell.junban(["purge", "--older-than", "1ms", "--json"])).json()).toEqual({
+      found: 1,
+      purged: 1,
+    });
+    expect(await store.readOrder("DONE")).toBeNull();
+    expect(await store.readOrder("OPEN")).not.toBeNull();
+  });
+
+  test("wait-idle ends with 0 at once when nothing is left, and with 1 naming what is left otherwise", async () => {
+    expect((await shell.junban(["wait-idle", "--timeout", "10s"])).code).toBe(0);
+    await shell.junban(["publish", "-"], { input: placed("A") });
+    const run = await shell.junban(["wait-idle", "--timeout", "500ms"]);
+    expect(run.code).toBe(1);
+    expect(run.err).toContain("1 jobs waiting");
+  });
+
+  test("status is one document with --json and says what waits where", async () => {
+    await shell.junban(["publish", "-"], { input: [placed("A"), authorized("A", "a-1")].join("\n") });
+    expect((await shell.junban(["status", "--json"])).json()).toMatchObject({
+      workers: 0,
+      backlog: { payment: { waiting: 1 }, "line-item": { waiting: 1 } },
+      lanes: { busy: 1, requests: 2, deepest: [{ lcid: "A", depth: 2 }] },
+    });
+  });
+
+  test("what came from outside cannot move the terminal's cursor", async () => {
+    await apply("A", [
+      placed("A", { type: "order.placed" }),
+      line("A", "x\u009bevil", {}, { id: "odd" }),
+    ]).catch(() => undefined);
+    const run = await shell.junban(["event", "/shop\u001b[2J", "odd"]);
+    expect(run.err + run.out).not.toContain("\u001b[2J");
+  });
+});
