@@ -1,0 +1,117 @@
+/**
+ * The demo: throwaway servers, real workers, a stream of order events, a worker killed in the middle of it, and a check of
+ * every order at the end. For people who see Junban for the first time, and for scripts through `--json`.
+ */
+import { constants } from "node:os";
+import {
+  NoUnprivilegedUserError,
+  PostgresMissingError,
+  RedisMissingError,
+  ServerStartError,
+} from "@junban/sandbox";
+import { EXIT } from "@junban/service";
+import { endingOf, type Ending } from "../exit.ts";
+import { furtherLines, keepHint } from "./further.ts";
+import { readDemoOptions, type DemoOptions } from "./options.ts";
+import { painterFor, type Line } from "./paint.ts";
+import { Run } from "./run.ts";
+import type { View } from "./scene.ts";
+import { onStage } from "./stage.ts";
+import { jsonOf, summaryLines } from "./summary.ts";
+import { isGood } from "./verdict.ts";
+import { createLiveView } from "./view-live.ts";
+import { createPlainView } from "./view-plain.ts";
+
+/** Thrown into everything that waits when a person, or a supervisor, ends the demo. */
+class InterruptedError extends Error {
+  readonly code = "INTERRUPTED";
+  readonly exitCode: number;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`${signal}: everything was taken down`);
+    this.name = "InterruptedError";
+    this.exitCode = 128 + constants.signals[signal];
+  }
+}
+
+const PUBLISHERS = 4;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise<number> {
+  const stream = demo.json ? process.stderr : process.stdout;
+  const startedAtMs = performance.now();
+  const view = viewOn(stream, startedAtMs);
+  const { signal } = curtain;
+  try {
+    return await onStage(
+      {
+        workers: demo.workers,
+        publishers: PUBLISHERS,
+        signal,
+        say: (line) => view.note(line),
+        onTrouble: (error) => curtain.abort(error),
+      },
+      async (stage) => {
+        const run = new Run({ demo, stage, view, signal, startedAtMs });
+        const report = await run.play();
+        view.end();
+        print(stream, summaryLines(report));
+        if (demo.json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
+        const [event] = run.hotLane.events;
+        if (demo.keep && event !== undefined) {
+          print(stream, furtherLines(stage.servers, event));
+          await interruption(signal);
+        } else {
+          print(stream, [keepHint(), []]);
+        }
+        return isGood(report.verdict) ? EXIT.done : EXIT.wrong;
+      },
+    );
+  } finally {
+    view.end();
+  }
+}
+
+function viewOn(stream: NodeJS.WriteStream, startedAtMs: number): View {
+  const isLive = stream.isTTY && process.env["TERM"] !== "dumb";
+  return isLive ? createLiveView(stream, startedAtMs) : createPlainView(stream, startedAtMs);
+}
+
+function print(stream: NodeJS.WriteStream, lines: readonly Line[]): void {
+  const paint = painterFor(stream);
+  stream.write(`${lines.map((line) => paint(line)).join("\n")}\n`);
+}
+
+/** Resolves on Ctrl-C and its like; rejects when the run was ended by trouble. */
+async function interruption(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  if (!(signal.reason instanceof InterruptedError)) throw signal.reason;
+}
+
+function demoEnding(error: unknown): Ending {
+  if (error instanceof InterruptedError) return { code: error.exitCode, lines: [error.message] };
+  if (
+    error instanceof RedisMissingError ||
+    error instanceof PostgresMissingError ||
+    error instanceof NoUnprivilegedUserError ||
+    error instanceof ServerStartError
+  ) {
+    return { code: EXIT.unreachable, lines: [error.message] };
+  }
+  return endingOf(error, { redis: "the demo's own address", postgres: "the demo's own address" });
+}
+
+const curtain = new AbortController();
+for (const name of SIGNALS) {
+  // Also the second time: taking down is under way and bounded, and half of it would leave things behind.
+  process.on(name, () => curtain.abort(new InterruptedError(name)));
+}
+try {
+  process.exitCode = await demonstrate(readDemoOptions(process.argv.slice(2)), curtain);
+} catch (error) {
+  // What fails after Ctrl-C, fails because of it.
+  const ending = demoEnding(curtain.signal.aborted ? curtain.signal.reason : error);
+  for (const line of ending.lines) process.stderr.write(`${line}\n`);
+  process.exitCode = ending.code;
+}
