@@ -1,25 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { LaneUnavailableError } from "./errors.ts";
 import { errorOfReply, isUnknownScript } from "./failures.ts";
 import type { LaneKey } from "./lane-names.ts";
 import { laneKey } from "./lane-names.ts";
-
-/** Which keys each script names, in the order of its header. */
-const KEYS_OF = {
-  queue: ["wait", "body"],
-  enter: ["lock", "wait", "body", "seat", "done", "tries"],
-  handoff: ["lock", "wait", "body", "seat", "done", "tries"],
-  renew: ["lock"],
-  leave: ["lock", "wait", "body", "seat", "tries"],
-  "step-back": ["lock", "wait", "seat", "done"],
-  withdraw: ["wait", "body", "seat", "done"],
-  inspect: ["lock", "wait", "body", "seat", "done", "tries"],
-  "sweep-outcomes": ["done"],
-} as const satisfies Record<string, readonly LaneKey[]>;
-
-export type ScriptName = keyof typeof KEYS_OF;
+import type { ScriptName } from "./script-texts.ts";
+import { KEYS_OF, scriptText } from "./script-texts.ts";
 
 interface Script {
   readonly text: string;
@@ -47,7 +33,8 @@ const NO_LANE: Call = { lcid: "", args: [] };
  *
  * 1. Everything asked for in one turn of the event loop leaves in one socket write.
  * 2. A script that Redis has forgotten is sent whole, each call by itself, so it does not matter how many were under way.
- * 3. No call outlives `commandTimeoutMs`, and while Redis is away nothing is left to be sent later behind the caller's back.
+ * 3. No call outlives `commandTimeoutMs` by more than it takes to connect, and a call made while Redis is away is never left
+ *    to be sent behind its caller's back. One that was sent may still be answered late: `onLateReply` gets that answer.
  */
 export class LaneScripts {
   readonly #redis: Redis;
@@ -120,7 +107,7 @@ export class LaneScripts {
         reject(errorOfReply(error, { command, lcid: call.lcid }));
       };
       send().then(answered, (error: unknown) => {
-        if (sendAgain === undefined || !isUnknownScript(error)) failed(error);
+        if (late || sendAgain === undefined || !isUnknownScript(error)) failed(error);
         else sendAgain().then(answered, failed);
       });
     });
@@ -141,25 +128,21 @@ export class LaneScripts {
   }
 }
 
-function loadScripts(): Record<ScriptName, Script> {
-  const folder = new URL("../lua/", import.meta.url);
-  const read = (path: string): string => readFileSync(new URL(`${path}.lua`, folder), "utf8");
-  const load = (name: ScriptName): Script => {
-    // A script names the parts it uses; they are put before it, in that order.
-    const source = read(name);
-    const parts = [...source.matchAll(/^-- use: (\S+)$/gm)].map(([, part]) => read(`parts/${part}`));
-    const text = [...parts, source].join("\n");
-    return { text, digest: createHash("sha1").update(text).digest("hex"), keys: KEYS_OF[name] };
-  };
+function loadScript(name: ScriptName): Script {
+  const text = scriptText(name);
+  return { text, digest: createHash("sha1").update(text).digest("hex"), keys: KEYS_OF[name] };
+}
+
+function loadScripts(): Readonly<Record<ScriptName, Script>> {
   return {
-    queue: load("queue"),
-    enter: load("enter"),
-    handoff: load("handoff"),
-    renew: load("renew"),
-    leave: load("leave"),
-    "step-back": load("step-back"),
-    withdraw: load("withdraw"),
-    inspect: load("inspect"),
-    "sweep-outcomes": load("sweep-outcomes"),
+    queue: loadScript("queue"),
+    enter: loadScript("enter"),
+    handoff: loadScript("handoff"),
+    renew: loadScript("renew"),
+    leave: loadScript("leave"),
+    "step-back": loadScript("step-back"),
+    withdraw: loadScript("withdraw"),
+    inspect: loadScript("inspect"),
+    "sweep-outcomes": loadScript("sweep-outcomes"),
   };
 }
