@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { startPostgres, startRedis } from "@junban/sandbox";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { withDatabase } from "./run.ts";
+import { withClient } from "./run.ts";
 
 /**
- * One Postgres and one Redis for the whole run, and a template database that is migrated once. Servers named by
+ * One Postgres and one Redis for the whole run. Servers named by
  * JUNBAN_TEST_DATABASE_URL and JUNBAN_TEST_REDIS_URL are used instead of our own where set; DATABASE_URL never is.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -16,11 +16,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     const [adminUrl, redisUrl] = await allOrNone([postgresAddress(stops), redisAddress(stops)]);
-    const templateName = `junban_test_${runId}_template`;
-    await createDatabase(adminUrl, templateName);
-    stops.push(async () => dropDatabases(adminUrl, `junban_test_${runId}_`));
-    await migrateTemplate(withDatabase(adminUrl, templateName));
-    project.provide("junban", { runId, adminUrl, templateName, redisUrl });
+    const namePrefix = `junban_test_${runId}_`;
+    stops.push(async () => dropDatabases(adminUrl, namePrefix));
+    project.provide("junban", { adminUrl, namePrefix, redisUrl });
     return teardown;
   } catch (error) {
     await teardown();
@@ -51,18 +49,8 @@ async function allOrNone(starting: [Promise<string>, Promise<string>]): Promise<
   return Promise.all(starting);
 }
 
-async function migrateTemplate(databaseUrl: string): Promise<void> {
-  const store: object = await import("@junban/order-store");
-  if (!("migrate" in store) || typeof store.migrate !== "function") return;
-  await (store.migrate as (options: { databaseUrl: string }) => Promise<unknown>)({ databaseUrl });
-}
-
-async function createDatabase(adminUrl: string, name: string): Promise<void> {
-  await withAdmin(adminUrl, async (client) => client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`));
-}
-
 async function dropDatabases(adminUrl: string, namePrefix: string): Promise<void> {
-  await withAdmin(adminUrl, async (client) => {
+  await withClient(adminUrl, async (client) => {
     const found = await client.query<{ datname: string }>(
       "SELECT datname FROM pg_database WHERE starts_with(datname, $1)",
       [namePrefix],
@@ -71,15 +59,4 @@ async function dropDatabases(adminUrl: string, namePrefix: string): Promise<void
       await client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(datname)} WITH (FORCE)`);
     }
   });
-}
-
-async function withAdmin(adminUrl: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,11 +1,11 @@
+import pg from "pg";
+
 /** What one vitest run shares with its test files: plain data, handed over by the global setup. */
 export interface SharedServers {
-  /** Marks everything this run creates on servers that are not its own. */
-  runId: string;
-  /** A database on which databases may be created. */
+  /** A database from which others may be created. */
   adminUrl: string;
-  /** The migrated database that fresh ones are copied from. */
-  templateName: string;
+  /** Begins the name of each database of this run, also on a server that is not its own. */
+  namePrefix: string;
   redisUrl: string;
 }
 
@@ -20,4 +20,16 @@ export function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;
+}
+
+/** One short-lived connection. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }
