@@ -112,6 +112,22 @@ describe("when Redis has reached its memory limit", () => {
   }, 60_000);
 });
 
+describe("when Redis became a replica", () => {
+  test("publishing is refused as if Redis were away, and works once it takes writes again", async () => {
+    const server = await startOwnRedis();
+    const publisher = openPublisher(server);
+    const redis = connectTo(server);
+    await publisher.publish(eventOf({ id: "before" }));
+    await redis.replicaof("127.0.0.1", 1);
+
+    await expect(publisher.publish(eventOf({ id: "during" }))).rejects.toMatchObject({ code: "REDIS_AWAY" });
+
+    await redis.replicaof("NO", "ONE");
+    await eventually(async () => publisher.publish(eventOf({ id: "after" })));
+    expect(await openLanes(server).idsIn("A-1")).toEqual(["before", "after"]);
+  }, 60_000);
+});
+
 describe("after SCRIPT FLUSH", () => {
   test("nothing is refused", async () => {
     const server = await startOwnRedis();

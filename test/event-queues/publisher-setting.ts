@@ -1,20 +1,12 @@
 import { createLanes } from "@junban/handoff-lock";
+import type { EventEnvelope } from "@junban/orders";
 import { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
 import { createPublisher } from "../../packages/event-queues/src/index.ts";
 import type { Publisher, PublisherOptions } from "../../packages/event-queues/src/index.ts";
 import type { Corner } from "./setting.ts";
 
-export interface TestEvent {
-  readonly specversion: "1.0";
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly lcid: string;
-  readonly data?: unknown;
-}
-
-export function eventOf(part: Partial<TestEvent> = {}): TestEvent {
+export function eventOf(part: Partial<EventEnvelope> = {}): EventEnvelope {
   return {
     specversion: "1.0",
     id: "evt-1",
@@ -27,7 +19,7 @@ export function eventOf(part: Partial<TestEvent> = {}): TestEvent {
 }
 
 /** Events `first`, `first` + 1 … of one order. */
-export function eventsOf(lcid: string, count: number, first = 0): TestEvent[] {
+export function eventsOf(lcid: string, count: number, first = 0): EventEnvelope[] {
   return Array.from({ length: count }, (_, index) => eventOf({ lcid, id: `evt-${first + index}` }));
 }
 
@@ -63,7 +55,7 @@ export function openLanes(corner: Corner): LaneView {
   return {
     idsIn: async (lcid) => {
       const requests = await standing(lcid);
-      return requests.map((request) => (JSON.parse(request.body) as TestEvent).id);
+      return requests.map((request) => (JSON.parse(request.body) as EventEnvelope).id);
     },
     drain: async (lcid) => {
       const entry = await lanes.enter(lcid);

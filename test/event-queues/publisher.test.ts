@@ -1,4 +1,5 @@
 import { requestOf } from "@junban/orders";
+import type { EventEnvelope } from "@junban/orders";
 import { describe, expect, test } from "vitest";
 import {
   InvalidEventError,
@@ -8,7 +9,6 @@ import {
 import type { PublishResult } from "../../packages/event-queues/src/index.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import { eventOf, eventsOf, openLanes, openPublisher } from "./publisher-setting.ts";
-import type { TestEvent } from "./publisher-setting.ts";
 import { openPlainQueues, openReader, startConsumer } from "./setting.ts";
 
 describe("a published event", () => {
@@ -55,7 +55,7 @@ describe("a published event", () => {
       await publisher.publish(eventOf({ id }));
 
       await eventually(() => consumer.jobs.length === 2);
-      expect(consumer.jobs.map((job) => (job.data as TestEvent).id)).toEqual([id, id]);
+      expect(consumer.jobs.map((job) => (job.data as EventEnvelope).id)).toEqual([id, id]);
       expect(await openLanes(corner).idsIn("A-1")).toEqual([id]);
     },
   );
@@ -82,7 +82,7 @@ describe("a published event", () => {
 
     const [job] = await openPlainQueues(corner).payment.getWaiting();
     expect(job?.data).toMatchObject({ data: { at: at.toISOString(), not: null, made: "text" } });
-    expect(requestOf(job?.data as TestEvent as never).key).toBe(published.key);
+    expect(requestOf(job?.data as EventEnvelope).key).toBe(published.key);
   });
 });
 
@@ -159,7 +159,7 @@ describe("an event that may not enter", () => {
   test("is refused when it is too large, counted in bytes; the largest one enters", async () => {
     const corner = freshRedis();
     const publisher = openPublisher(corner);
-    const sizedEvent = (bytes: number): TestEvent => {
+    const sizedEvent = (bytes: number): EventEnvelope => {
       const empty = Buffer.byteLength(JSON.stringify(eventOf({ data: "" })));
       return eventOf({ data: `${"é".repeat(100)}${"x".repeat(bytes - empty - 200)}` });
     };
@@ -255,7 +255,7 @@ describe("priority", () => {
     expect(fresh.priority).toBe(0);
     const consumer = startConsumer(corner, { concurrency: 1 });
     await eventually(() => consumer.jobs.length === 301);
-    expect(consumer.jobs.findIndex((job) => (job.data as TestEvent).id === "fresh")).toBe(63);
+    expect(consumer.jobs.findIndex((job) => (job.data as EventEnvelope).id === "fresh")).toBe(63);
   });
 });
 

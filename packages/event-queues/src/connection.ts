@@ -47,7 +47,8 @@ export function lastingSettings(): RedisOptions {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
     retryStrategy: reconnectDelayMs,
-    reconnectOnError: (error) => (reconnectWhenReadOnly(error) ? 2 : false),
+    // The refused command is not sent again: a server that stays read-only would be asked in a tight loop.
+    reconnectOnError: reconnectWhenReadOnly,
   };
 }
 
@@ -79,7 +80,11 @@ export async function whenReady(redis: Redis, { withinMs }: { readonly withinMs:
 }
 
 export function awayError(cause?: unknown): QueueUnavailableError {
-  return new QueueUnavailableError({ code: "REDIS_AWAY", detail: "there is no connection to Redis", cause });
+  return new QueueUnavailableError({
+    code: "REDIS_AWAY",
+    detail: "there is no Redis that takes writes",
+    cause,
+  });
 }
 
 export function timeoutError(limitMs: number): QueueUnavailableError {
@@ -88,6 +93,9 @@ export function timeoutError(limitMs: number): QueueUnavailableError {
     detail: `Redis did not answer within ${limitMs} ms`,
   });
 }
+
+/** Answers of a server that is there and cannot take writes at present. */
+const NOT_SERVING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY) /;
 
 /** Messages by which ioredis says that a command met no connection. It has no codes for them. */
 const AWAY =
@@ -104,7 +112,7 @@ export function unavailable(error: unknown): QueueUnavailableError {
       cause: error,
     });
   }
-  if (AWAY.test(message)) return awayError(error);
+  if (AWAY.test(message) || NOT_SERVING.test(message)) return awayError(error);
   return new QueueUnavailableError({
     code: "REDIS_REFUSED",
     detail: "Redis answered with an error",

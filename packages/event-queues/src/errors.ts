@@ -1,6 +1,6 @@
 /** Why Redis could not take an event, or answer a question. */
 export type QueueUnavailableCode =
-  /** No connection: refused, cut, or never made. */
+  /** No connection (refused, cut, or never made), or one to a server that cannot take writes at present. */
   | "REDIS_AWAY"
   /** Connected, but no answer within `timeoutMs`. The write may still have happened; publishing again is safe. */
   | "REDIS_TIMEOUT"
