@@ -143,7 +143,7 @@ test("words are missed 1,000 times, and nobody sleeps beside a free lane", async
       { everyMs: 5 },
     );
     // The subscription dies at the very moment of the release, or just before it.
-    const killed = admin.client("KILL", "TYPE", "pubsub");
+    const killed = admin.call("CLIENT", "KILL", "TYPE", "pubsub");
     if (round % 2 === 0) await killed;
     await Promise.all(turns.map((turn) => turn.leave()));
     await killed;

@@ -66,6 +66,24 @@ describe("when Redis does not answer", () => {
     expect(lost).toEqual(["deadline"]);
   });
 
+  test("the deadline counts from before each successful step was sent, not from its answer", async () => {
+    const lanes = lab.process({ redis: viaProxy(), leaseMs: 9000 });
+    const lcid = lab.lane();
+    await lanes.inspect(lcid);
+    proxy.delayMs(400);
+    const turn = turnOf(await lanes.enter(lcid, request("a")));
+    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 800);
+    const first = turn.deadlineMs();
+    expect(await turn.handOff([])).toMatchObject({ kind: "next" });
+    expect(turn.deadlineMs()).toBeGreaterThan(first);
+    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 800);
+    const second = turn.deadlineMs();
+    await eventually(() => turn.deadlineMs() > second, { everyMs: 1 });
+    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 700);
+    proxy.delayMs(0);
+    await turn.leave();
+  });
+
   test("a lane taken by an answer that came too late is given back", async () => {
     const lanes = lab.process({ redis: viaProxy(), commandTimeoutMs: 800 });
     const watcher = lab.process();
