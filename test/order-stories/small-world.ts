@@ -8,7 +8,7 @@ import fc from "fast-check";
 
 const line = fc.constantFrom("L1", "L1", "L2", "L2", "L3");
 const quantity = fc.constantFrom(1, 1, 1, 2, 2, 3, 4);
-const amount = fc.constantFrom(50, 100, 100, 150, 200, 300, 500);
+const amount = fc.constantFrom(50, 99, 100, 100, 149, 150, 200, 300, 500);
 const currency = fc.constantFrom(...Array<string>(19).fill("JPY"), "USD");
 
 function names(kind: string, count = 3): fc.Arbitrary<string> {

@@ -55,7 +55,7 @@ function rows(shape: Shape, { least = 1 } = {}): Field {
 const name = plain((value) => typeof value === "string" && /^[0-9A-Za-z._:@/+=~-]{1,64}$/.test(value));
 const money = wholeNumber(1, 1e12);
 const quantity = wholeNumber(1, 9_999);
-const knownCurrencies = new Set(Intl.supportedValuesOf("currency"));
+const knownCurrencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 const currency = plain((value) => typeof value === "string" && knownCurrencies.has(value));
 const wording = text(MOST_BYTES);
 const newLine: Shape = { lineId: name, sku: text(64), quantity, unitAmount: wholeNumber(0, 1e9) };
