@@ -7,6 +7,7 @@ import {
   NotRunningError,
   type PostgresServer,
   ServerStartError,
+  createGuestDatabase,
   startPostgres,
   stillRunning,
   treeMembers,
@@ -69,6 +70,17 @@ describe("a throwaway Postgres", () => {
     await ask(template, "CREATE TABLE copied (id int)");
     const copy = await server.createDatabase(new URL(template).pathname.slice(1));
     expect(await ask(copy, "SELECT count(*)::int AS rows FROM copied")).toEqual([{ rows: 0 }]);
+  });
+
+  test("gives a guest a database and takes it back, whoever is still connected", async () => {
+    const guest = await createGuestDatabase(server.url);
+    const client = new pg.Client({ connectionString: guest.url });
+    client.on("error", () => undefined);
+    await client.connect();
+    await guest.drop();
+    await guest.drop();
+    await expect(ask(guest.url, "SELECT 1")).rejects.toMatchObject({ code: "3D000" });
+    await client.end();
   });
 
   test("keeps its port and its data through a restart", async () => {

@@ -2,12 +2,14 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { eventually, freshDatabase, freshRedis } from "../support/index.ts";
 
-test("fresh databases are separate copies", async () => {
+test("fresh databases are migrated and separate", async () => {
   const [first, second] = await Promise.all([freshDatabase(), freshDatabase()]);
   expect(first).not.toBe(second);
   const client = new pg.Client({ connectionString: first });
   await client.connect();
   await client.query("CREATE TABLE only_here (id int)");
+  const migrated = await client.query<{ name: string | null }>("SELECT to_regclass('order_events') AS name");
+  expect(migrated.rows).toEqual([{ name: "order_events" }]);
   await client.end();
   const other = new pg.Client({ connectionString: second });
   await other.connect();

@@ -4,5 +4,5 @@
  * `@junban/sandbox` instead. Not for production code and not a place for fixtures of one area.
  */
 export { freshDatabase } from "./databases.ts";
-export { eventually, type EventuallyOptions } from "./eventually.ts";
-export { freshRedis, type FreshRedis } from "./redis.ts";
+export { eventually } from "./eventually.ts";
+export { freshRedis } from "./redis.ts";

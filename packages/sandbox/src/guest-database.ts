@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { runStatement } from "./statements.ts";
 
 export interface GuestDatabase {
   readonly url: string;
@@ -10,22 +11,12 @@ export interface GuestDatabase {
 /** A database of our own on a server that is somebody else's, for a run that is asked not to start one. */
 export async function createGuestDatabase(serverUrl: string): Promise<GuestDatabase> {
   const name = `junban_guest_${randomBytes(6).toString("hex")}`;
-  await asAdmin(serverUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  await runStatement(serverUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: async () => asAdmin(serverUrl, `DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`),
+    drop: async () =>
+      runStatement(serverUrl, `DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`),
   };
-}
-
-async function asAdmin(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

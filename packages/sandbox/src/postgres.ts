@@ -11,6 +11,7 @@ import { type Keeper, startKeeper } from "./keeper.ts";
 import { canListen, freePort } from "./ports.ts";
 import { postgresBinaries } from "./postgres-binaries.ts";
 import { ServerProcess } from "./server-process.ts";
+import { runStatement } from "./statements.ts";
 import { happensWithin } from "./waiting.ts";
 
 export interface PostgresOptions {
@@ -212,15 +213,8 @@ async function startAndWait(options: {
 
 async function createDatabase(adminUrl: string, template: string | undefined): Promise<string> {
   const name = `sandbox_${randomBytes(6).toString("hex")}`;
-  const client = new pg.Client({ connectionString: adminUrl });
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    const from = template === undefined ? "" : ` TEMPLATE ${pg.escapeIdentifier(template)}`;
-    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}${from}`);
-  } finally {
-    await client.end();
-  }
+  const from = template === undefined ? "" : ` TEMPLATE ${pg.escapeIdentifier(template)}`;
+  await runStatement(adminUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}${from}`);
   return name;
 }
 
