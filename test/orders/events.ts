@@ -40,7 +40,7 @@ export function line(lineId: string, quantity: number, unitAmount = 100): Placed
   return { lineId, sku: `SKU-${lineId}`, quantity, unitAmount };
 }
 
-export function items(quantities: Readonly<Record<string, number>>): LineQuantity[] {
+function items(quantities: Readonly<Record<string, number>>): LineQuantity[] {
   return Object.entries(quantities).map(([lineId, quantity]) => ({ lineId, quantity }));
 }
 

@@ -4,8 +4,8 @@ import type { OrderEvent, OrderEventType } from "./event.ts";
 import { hasLength, isReference, REFERENCE_RULE } from "./text-rules.ts";
 
 export const MAX_AMOUNT_MINOR = 1_000_000_000_000;
-export const MAX_UNIT_AMOUNT_MINOR = 1_000_000_000;
-export const MAX_QUANTITY = 9_999;
+const MAX_UNIT_AMOUNT_MINOR = 1_000_000_000;
+const MAX_QUANTITY = 9_999;
 export const MAX_LINES = 200;
 
 const MAX_SKU_CHARACTERS = 64;
@@ -80,7 +80,7 @@ function repeatedLineAt(items: readonly { readonly lineId: string }[]): number {
   });
 }
 
-const orderPlaced = data({
+const orderPlaced = payload({
   currency,
   adjustment: wholeNumber({ least: -MAX_AMOUNT_MINOR, most: MAX_AMOUNT_MINOR }),
   shipGate: oneOf(["captured", "authorized"]),
@@ -90,7 +90,7 @@ const orderPlaced = data({
   return articlesMinor + adjustment >= 0;
 }, "lines and adjustment that add up to no less than 0");
 
-const cancelRequested = data({
+const cancelRequested = payload({
   cancelId: reference,
   scope: oneOf(["order", "lines"]),
   items: listOfLines(lineQuantity, 0)
@@ -104,11 +104,11 @@ const cancelRequested = data({
   context.addIssue({ code: "custom", path: ["items"], message });
 });
 
-function data<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+function payload<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.object(shape, "an object");
 }
 
-const cancelAnswer = data({ cancelId: reference });
+const cancelAnswer = payload({ cancelId: reference });
 
 type PayloadSchemas = {
   readonly [Type in OrderEventType]: z.ZodType<Extract<OrderEvent, { type: Type }>["data"]>;
@@ -118,42 +118,42 @@ type PayloadSchemas = {
 export const PAYLOADS: PayloadSchemas = {
   "order.placed": orderPlaced,
   "line.added": placedLine,
-  "line.quantity_changed": data({
+  "line.quantity_changed": payload({
     changeId: reference,
     lineId: reference,
     fromQuantity,
     toQuantity: quantity,
   }),
-  "line.removed": data({ changeId: reference, lineId: reference, fromQuantity }),
-  "payment.authorized": data({ authorizationId: reference, amount, currency }),
+  "line.removed": payload({ changeId: reference, lineId: reference, fromQuantity }),
+  "payment.authorized": payload({ authorizationId: reference, amount, currency }),
   // Null says "a sale" on purpose; a field that is merely missing does not say it.
-  "payment.captured": data({
+  "payment.captured": payload({
     captureId: reference,
     authorizationId: reference.nullable(),
     amount,
     currency,
   }),
-  "payment.voided": data({
+  "payment.voided": payload({
     voidId: reference,
     authorizationId: reference,
     amount,
     reason: oneOf(["voided", "expired"]),
   }),
-  "payment.refunded": data({ refundId: reference, captureId: reference, amount, currency }),
-  "payment.failed": data({
+  "payment.refunded": payload({ refundId: reference, captureId: reference, amount, currency }),
+  "payment.failed": payload({
     stage: oneOf(["authorization", "capture", "refund"]),
     ref: reference,
     code: remark,
   }),
-  "inventory.reserved": data({
+  "inventory.reserved": payload({
     reservationId: reference,
     lineId: reference,
     quantity,
     shortageId: reference.nullish().transform((shortageId) => shortageId ?? null),
   }),
-  "inventory.short": data({ shortageId: reference, lineId: reference, quantity }),
-  "inventory.released": data({ releaseId: reference, reservationId: reference, quantity, reason: remark }),
-  "inventory.shipped": data({ shipmentId: reference, items: listOfLines(lineQuantity, 1) }),
+  "inventory.short": payload({ shortageId: reference, lineId: reference, quantity }),
+  "inventory.released": payload({ releaseId: reference, reservationId: reference, quantity, reason: remark }),
+  "inventory.shipped": payload({ shipmentId: reference, items: listOfLines(lineQuantity, 1) }),
   "cancel.requested": cancelRequested,
   "cancel.confirmed": cancelAnswer,
   "cancel.rejected": cancelAnswer,

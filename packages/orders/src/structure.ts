@@ -3,7 +3,7 @@ import type { RuleBroken } from "./envelope.ts";
 import { isKeepable } from "./text-rules.ts";
 
 /** How deep objects and lists may nest inside one attribute; `data` itself is the first level. */
-export const MAX_LEVELS = 32;
+const MAX_LEVELS = 32;
 
 export const SIZE_RULE = `at most ${MAX_EVENT_BYTES} bytes as JSON`;
 const LEVELS_RULE = `at most ${MAX_LEVELS} levels of nesting`;

@@ -16,7 +16,7 @@ export function isReference(text: string): boolean {
 }
 
 /** Half of a pair cannot be written as UTF-8, so no database, digest or peer would agree on what it was. */
-export function hasLoneSurrogate(text: string): boolean {
+function hasLoneSurrogate(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit < 0xd800 || unit > 0xdfff) continue;
