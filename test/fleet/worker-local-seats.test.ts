@@ -61,7 +61,16 @@ describe("local seats", () => {
     seats.sendOverdue(served, performance.now());
     seats.sendOverdue(served, performance.now() + 1001);
     expect(await endOf(way)).toEqual({ kind: "knock" });
-    expect(seats.waits("a", "k1", "knock").kind).toBe("sit");
+    const known = seats.waits("a", "k1", "knock");
+    let left = false;
+    void endOf(known).then(() => {
+      left = true;
+    });
+    seats.sendOverdue(served, performance.now() + 2002);
+    await Promise.resolve();
+    expect(left).toBe(false);
+    seats.sendOverdue(served, performance.now() + 20_000);
+    expect(await endOf(known)).toEqual({ kind: "knock" });
   });
 
   test("the end of the turn sends the others to the lane, or back when there was trouble", async () => {

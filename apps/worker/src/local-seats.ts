@@ -19,7 +19,8 @@ export type Way =
   | { readonly kind: "sit"; readonly end: Promise<SeatEnd> };
 
 interface Seat {
-  readonly sinceMs: number;
+  /** When its job should make sure that the request stands in the line, on the clock of `performance.now()`. */
+  readonly askAtMs: number;
   readonly leave: (end: SeatEnd) => void;
   /** A second job of the same request: duplicates of an event share a key. */
   readonly next: Seat | undefined;
@@ -40,6 +41,8 @@ interface LaneHere {
   approaching: boolean;
   /** How many jobs of this process stand at the lane through Redis. */
   standing: number;
+  /** Before that no seat is looked at for being overdue. */
+  lookAtMs: number;
   served: ServedLane | null;
   /** Requests settled while no job of this process had a seat for them: two generations, so that memory stays bounded. */
   passed: Set<string>;
@@ -53,6 +56,9 @@ export interface LocalSeatsOptions {
   readonly passedLimit?: number;
 }
 
+/** How many times the wait a job may sit whose request is known to stand. */
+const KNOWN_TO_STAND = 10;
+
 const FIRST: Way = { kind: "first" };
 const KNOCK: Way = { kind: "knock" };
 const STAND: Way = { kind: "stand" };
@@ -60,7 +66,7 @@ const STAND: Way = { kind: "stand" };
 /**
  * Knows which lanes this process serves, is entering or stands at, and lets jobs of those lanes wait here instead of each
  * calling Redis. One `enter` then answers for every job of a lane that is on its way, and a batch's outcomes reach the jobs
- * of this process without a message. What waits here has a bound: the turn's own, and `waitMs` before it asks the lane.
+ * of this process without a message. What waits here has a bound: the turn's own, and `waitMs` before the job makes sure that its request stands.
  */
 export class LocalSeats {
   readonly #waitMs: number;
@@ -80,14 +86,15 @@ export class LocalSeats {
       return FIRST;
     }
     if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) return KNOCK;
-    if (lane.served !== null || lane.approaching) return this.#sit(lane, key);
+    if (lane.served !== null || lane.approaching) return this.#sit(lane, key, this.#waitMs);
     return stand(lane);
   }
 
   /** The lane told a job of ours to wait: it sits if this process serves the lane by now, and stands otherwise. */
   waits(lcid: string, key: string, way: "first" | "knock"): Way {
     const lane = this.#laneOrNew(lcid);
-    const answer = lane.served === null ? stand(lane) : this.#sit(lane, key);
+    // Its request is known to stand now, so it can sit far longer before it asks again.
+    const answer = lane.served === null ? stand(lane) : this.#sit(lane, key, KNOWN_TO_STAND * this.#waitMs);
     if (way === "first") this.#arrive(lane, { kind: "again" });
     return answer;
   }
@@ -142,8 +149,10 @@ export class LocalSeats {
   sendOverdue(served: ServedLane, nowMs: number): void {
     const lane = this.#lanes.get(served.lcid);
     if (lane === undefined) return;
+    if (nowMs < lane.lookAtMs) return;
+    lane.lookAtMs = nowMs + this.#waitMs / 4;
     for (const [key, seat] of lane.seats) {
-      if (nowMs - seat.sinceMs < this.#waitMs) return;
+      if (nowMs < seat.askAtMs) continue;
       lane.seats.delete(key);
       leaveAll(seat, { kind: "knock" });
     }
@@ -166,10 +175,11 @@ export class LocalSeats {
     for (const lane of this.#lanes.values()) leaveEverySeat(lane, { kind: "stepBack" });
   }
 
-  #sit(lane: LaneHere, key: string): Way {
+  #sit(lane: LaneHere, key: string, restMs: number): Way {
     if (this.#closed) return { kind: "sit", end: Promise.resolve({ kind: "stepBack" }) };
+    const askAtMs = performance.now() + restMs;
     const end = new Promise<SeatEnd>((leave) => {
-      lane.seats.set(key, { sinceMs: performance.now(), leave, next: lane.seats.get(key) });
+      lane.seats.set(key, { askAtMs, leave, next: lane.seats.get(key) });
     });
     return { kind: "sit", end };
   }
@@ -205,6 +215,7 @@ function emptyLane(): LaneHere {
     seats: new Map(),
     approaching: false,
     standing: 0,
+    lookAtMs: 0,
     served: null,
     passed: new Set(),
     passedBefore: new Set(),
