@@ -51,7 +51,7 @@ export const VARIABLES = {
   }),
   httpPort: whole("JUNBAN_HTTP_PORT", 9_464, { min: 0, max: 65_535, unit: "a port; 0 takes a free one" }),
   logLevel: oneOf("LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
-} satisfies Record<string, Variable<unknown>>;
+} as const satisfies Record<string, Variable<unknown>>;
 
 /** Names that begin like ours and are read elsewhere: by the tests, the demo and the bench. */
 export const FOREIGN_NAMES = [
