@@ -284,7 +284,7 @@ export class OrderWork {
   }
 }
 
-export function identityOf({ source, id }: { source: string; id: string }): string {
+function identityOf({ source, id }: { source: string; id: string }): string {
   return `${source}\0${id}`;
 }
 

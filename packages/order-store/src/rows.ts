@@ -64,7 +64,7 @@ export function lineOf(row: LineRow): Line {
   };
 }
 
-export function refOf(row: RefRow): Ref {
+function refOf(row: RefRow): Ref {
   const { parent_kind: kind, parent_ref: ref } = row;
   return {
     kind: row.kind as RefKind,
