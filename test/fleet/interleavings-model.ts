@@ -81,6 +81,8 @@ export class ModelRedis {
   }
 }
 
+const NEVER = new Promise<never>(() => {});
+
 type Heard = (value: string | null) => void;
 
 /** The lanes as one process sees them. Every step is scheduled twice: on its way there, and on its way back. */
@@ -91,6 +93,7 @@ export class ModelLanes implements Pick<LanesPort, "enter" | "stand"> {
   readonly #misfortunes: Misfortunes;
   readonly #listening = new Map<string, Set<Heard>>();
   readonly #turns: { lcid: string; token: string; abort: AbortController }[] = [];
+  #dead = false;
 
   constructor(options: {
     redis: ModelRedis;
@@ -113,6 +116,12 @@ export class ModelLanes implements Pick<LanesPort, "enter" | "stand"> {
     for (const { lcid, token, abort } of this.#turns) {
       if (this.#redis.lane(lcid).token !== token) abort.abort();
     }
+  }
+
+  /** The process is gone: nothing is asked or answered any more, and what it held lapses at some time or other. */
+  die(): void {
+    this.#dead = true;
+    for (const { lcid, token } of this.#turns) this.#lapseLater(lcid, token);
   }
 
   async enter(lcid: string, request?: LaneRequest): Promise<Entry> {
@@ -253,9 +262,11 @@ export class ModelLanes implements Pick<LanesPort, "enter" | "stand"> {
 
   async #step<T>(name: string, step: () => T): Promise<T> {
     await this.#scheduler.schedule(Promise.resolve(), name);
+    if (this.#dead) return NEVER;
     if (this.#misfortunes.strikes()) throw new LaneUnavailableError({ command: name });
     const answer = step();
     await this.#scheduler.schedule(Promise.resolve(), `answer to ${name}`);
+    if (this.#dead) return NEVER;
     // The step was done, and nobody learns of it.
     if (this.#misfortunes.strikes()) throw new LaneUnavailableError({ command: name });
     return answer;
@@ -267,7 +278,7 @@ function lapseLater(entry: Entry | null, lapse: (token: string) => void): void {
 }
 
 /** Postgres: the rows in the order of first decisions, and which lanes are in a transaction right now. */
-export class ModelStore implements Pick<StorePort, "apply"> {
+export class ModelStore {
   readonly #scheduler: fc.Scheduler;
   readonly #misfortunes: Misfortunes;
   readonly #inTransaction = new Map<string, number>();
@@ -286,15 +297,25 @@ export class ModelStore implements Pick<StorePort, "apply"> {
     return this.rows.get(lcid)?.includes(key) ?? false;
   }
 
-  async apply(batches: readonly LaneBatch[]): Promise<readonly LaneResult[]> {
+  /** The store as one process sees it, for as long as that process lives. */
+  of(process: { readonly dead: boolean }): Pick<StorePort, "apply"> {
+    return { apply: (batches) => this.apply(batches, process) };
+  }
+
+  async apply(
+    batches: readonly LaneBatch[],
+    process: { readonly dead: boolean },
+  ): Promise<readonly LaneResult[]> {
     this.largestGroup = Math.max(this.largestGroup, batches.length);
     for (const { lcid } of batches) this.#count(lcid, 1);
     await this.#scheduler.schedule(Promise.resolve(), `begin ${batches.map(({ lcid }) => lcid).join("+")}`);
+    if (process.dead) return NEVER;
     const results = batches.map((batch) => this.#commit(batch));
     await this.#scheduler.schedule(
       Promise.resolve(),
       `committed ${batches.map(({ lcid }) => lcid).join("+")}`,
     );
+    if (process.dead) return NEVER;
     for (const { lcid } of batches) this.#count(lcid, -1);
     return results;
   }
@@ -344,7 +365,7 @@ export function lanesPort(lanes: ModelLanes): LanesPort {
 }
 
 /** The store as the fleet's port. */
-export function storePort(store: ModelStore): StorePort {
+export function storePort(store: Pick<StorePort, "apply">): StorePort {
   return {
     apply: (batches) => store.apply(batches),
     ping: () => Promise.resolve(),

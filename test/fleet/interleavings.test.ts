@@ -35,6 +35,8 @@ interface Plan {
   readonly leasesLost: readonly number[];
   /** Processes that are asked to stop, at moments the scheduler picks. */
   readonly stops: readonly number[];
+  /** Processes that vanish without a word, at moments the scheduler picks. */
+  readonly deaths: readonly number[];
 }
 
 const ORDERS = 3;
@@ -64,6 +66,7 @@ const smoothPlan = fc.record<Plan>({
   storeMisfortunes: fc.constant([]),
   leasesLost: fc.constant([]),
   stops: fc.constant([]),
+  deaths: fc.constant([]),
 });
 
 const roughPlan = fc
@@ -80,6 +83,10 @@ const roughPlan = fc
 const stoppingPlan = fc
   .tuple(smoothPlan, fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 2 }))
   .map(([smooth, stops]): Plan => ({ ...smooth, stops }));
+
+const dyingPlan = fc
+  .tuple(roughPlan, fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 2 }))
+  .map(([rough, deaths]): Plan => ({ ...rough, deaths }));
 
 const unqueuedPlan = fc
   .tuple(smoothPlan, fc.array(fc.boolean(), { maxLength: 14 }))
@@ -110,15 +117,23 @@ function keyOf(data: object): { key: string; body: string } {
 interface ModelProcess {
   readonly fleet: FleetWorker;
   readonly lanes: ModelLanes;
-  fetch(job: IncomingJob): Promise<JobEnd>;
-  stopped: boolean;
+  fetch(job: IncomingJob): Promise<JobEnd | "died">;
+  /** Stopped or dead: it fetches no more. */
+  gone: boolean;
+  die(): void;
 }
 
 /** One fleet process over the model: everything real but the queue and the servers. */
 function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore }): ModelProcess {
   const { batch, commitLanes, commitParallel } = plan;
-  let fetch: ModelProcess["fetch"] = () => Promise.reject(new Error("nothing is consumed yet"));
+  let fetch: (job: IncomingJob) => Promise<JobEnd> = () =>
+    Promise.reject(new Error("nothing is consumed yet"));
   let active = 0;
+  let died: () => void = () => {};
+  const death = new Promise<"died">((resolve) => {
+    died = () => resolve("died");
+  });
+  const process = { dead: false, gone: false };
   const fleet = createFleetWorker({
     config: {
       leaseMs: 10_000,
@@ -132,15 +147,15 @@ function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore 
     },
     lanes: lanesPort(world.lanes),
     maintenance: lanesPort(world.lanes),
-    store: storePort(world.store),
+    store: storePort(world.store.of(process)),
     probeRedis: () => Promise.resolve(),
     logger: NO_LINES,
     sweep: false,
-    consume: ({ process }) => {
+    consume: (handlers) => {
       fetch = async (job) => {
         active += 1;
         try {
-          return await process(job);
+          return await handlers.process(job);
         } finally {
           active -= 1;
         }
@@ -154,7 +169,17 @@ function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore 
       };
     },
   });
-  return { fleet, lanes: world.lanes, fetch: (job) => fetch(job), stopped: false };
+  return Object.assign(process, {
+    fleet,
+    lanes: world.lanes,
+    // A job whose process dies stalls, and comes again.
+    fetch: (job: IncomingJob) => Promise.race([fetch(job), death]),
+    die: () => {
+      Object.assign(process, { dead: true, gone: true });
+      world.lanes.die();
+      died();
+    },
+  });
 }
 
 interface Course {
@@ -180,7 +205,7 @@ async function run(plan: Plan, scheduler: fc.Scheduler): Promise<Course> {
     // A job that stepped back is fetched again, by whichever process comes first.
     for (let fetches = 0; fetches < 200; fetches += 1) {
       await scheduler.schedule(Promise.resolve(), `fetch ${job.lcid}`);
-      const running = processes.filter(({ stopped }) => !stopped);
+      const running = processes.filter(({ gone }) => !gone);
       const fetcher = running[(job.process + fetches) % running.length]!;
       const incoming: IncomingJob = {
         id: job.key,
@@ -190,7 +215,7 @@ async function run(plan: Plan, scheduler: fc.Scheduler): Promise<Course> {
         stepsBack: fetches,
       };
       const end = await fetcher.fetch(incoming);
-      if (end.kind !== "completed") continue;
+      if (end === "died" || end.kind !== "completed") continue;
       if (!store.isSettled(job.lcid, job.key)) completedEarly.push(job.key);
       return;
     }
@@ -216,10 +241,16 @@ async function run(plan: Plan, scheduler: fc.Scheduler): Promise<Course> {
     await scheduler.schedule(Promise.resolve(), `process ${which} stops`);
     const stopping = processes[which];
     if (stopping === undefined || which === 0) return;
-    stopping.stopped = true;
+    stopping.gone = true;
     await stopping.fleet.stop({ deadlineMs: 60_000 });
   });
-  const ends = await driveToEnd(scheduler, Promise.allSettled([...jobs, ...losses, ...stops]));
+  const deaths = plan.deaths.map(async (which) => {
+    await scheduler.schedule(Promise.resolve(), `process ${which} dies`);
+    if (which !== 0) processes[which]?.die();
+  });
+  const ends = await driveToEnd(scheduler, Promise.allSettled([...jobs, ...losses, ...stops, ...deaths]));
+  // Nothing of this run may tick on into the next one.
+  await Promise.all(processes.map(({ fleet }) => fleet.stop({ deadlineMs: 0 })));
   const unfinished = ends.filter(({ status }) => status === "rejected").length;
   return { store, published, completedEarly, unfinished, leasesLost: redis.leasesLost };
 }
@@ -278,6 +309,13 @@ test("processes that stop hand their waiting jobs back, finish what is in a tran
 
 test("order and ends survive unanswered lane steps, passing database trouble and lost leases", async () => {
   await explore(roughPlan, (course) => {
+    checkEveryRun(course);
+    expect(Object.fromEntries(course.store.rows)).toEqual(Object.fromEntries(course.published));
+  });
+}, 120_000);
+
+test("processes that die in the middle of anything lose nothing, double nothing and invert nothing", async () => {
+  await explore(dyingPlan, (course) => {
     checkEveryRun(course);
     expect(Object.fromEntries(course.store.rows)).toEqual(Object.fromEntries(course.published));
   });

@@ -5,9 +5,9 @@ import { eventually, freshRedis } from "../support/index.ts";
 import {
   authorized,
   eventsOf,
+  expectPublishOrder,
   freshLcid,
   freshPlace,
-  idsOf,
   placed,
   publish,
   rowsOf,
@@ -23,8 +23,7 @@ const LEASE_MS = Number(SHORT_LEASE["JUNBAN_LEASE_MS"]);
 const SLOW = { ...SHORT_LEASE, FLEET_SLOW_MS: "5", JUNBAN_LANE_BATCH: "16" };
 
 async function expectSoundAndWhole(place: Place, lcids: readonly string[], count: number): Promise<void> {
-  for (const lcid of lcids)
-    expect(await idsOf(place, lcid)).toEqual(eventsOf(lcid, count).map(({ id }) => id));
+  await expectPublishOrder(place, lcids, count);
   const store = createOrderStore({ databaseUrl: place.databaseUrl, poolSize: 1, worker: "test" });
   try {
     for await (const finding of store.audit()) expect(finding.differences).toEqual([]);

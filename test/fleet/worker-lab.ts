@@ -4,7 +4,7 @@ import { createPublisher } from "@junban/event-queues";
 import { startProcess } from "@junban/sandbox";
 import type { ProcessExit, ProcessTree } from "@junban/sandbox";
 import pg from "pg";
-import { afterAll, onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { freshDatabase, freshRedis } from "../support/index.ts";
 
 /** Where one fleet lives: its database, its Redis and its key prefix. */
@@ -160,6 +160,19 @@ export async function rowsOf(place: Place): Promise<Row[]> {
 export async function idsOf(place: Place, lcid: string): Promise<string[]> {
   const rows = await rowsOf(place);
   return rows.filter((row) => row.lcid === lcid).map(({ id }) => id);
+}
+
+/** Each order's events were first decided in the order in which `eventsOf` lists them, and all of them were. */
+export async function expectPublishOrder(
+  place: Place,
+  lcids: readonly string[],
+  count: number,
+): Promise<void> {
+  const rows = await rowsOf(place);
+  for (const lcid of lcids) {
+    const decided = rows.filter((row) => row.lcid === lcid).map(({ id }) => id);
+    expect(decided).toEqual(eventsOf(lcid, count).map(({ id }) => id));
+  }
 }
 
 /** Locks an order's row as any other transaction would, until the answer is called. */

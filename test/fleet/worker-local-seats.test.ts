@@ -23,6 +23,11 @@ async function endOf(way: Way): Promise<SeatEnd> {
   return way.kind === "sit" ? way.end : { kind: "again" };
 }
 
+class Time {
+  nowMs = 0;
+  readonly clock = (): number => this.nowMs;
+}
+
 describe("local seats", () => {
   test("one job goes to the lane, the others of this process wait for its answer", () => {
     const seats = new LocalSeats({ waitMs: HOUR_MS });
@@ -55,22 +60,46 @@ describe("local seats", () => {
   });
 
   test("whoever sits longer than the wait makes sure at the lane that its request stands", async () => {
-    const seats = new LocalSeats({ waitMs: 1000 });
+    const time = new Time();
+    const seats = new LocalSeats({ waitMs: 1000, clock: time.clock });
     const served = seats.open("a", null);
     const way = seats.approach("a", "k1");
-    seats.sendOverdue(served, performance.now());
-    seats.sendOverdue(served, performance.now() + 1001);
+    seats.sendOverdue(served);
+    time.nowMs += 1001;
+    seats.sendOverdue(served);
     expect(await endOf(way)).toEqual({ kind: "knock" });
     const known = seats.waits("a", "k1", "knock");
     let left = false;
     void endOf(known).then(() => {
       left = true;
     });
-    seats.sendOverdue(served, performance.now() + 2002);
+    time.nowMs += 1001;
+    seats.sendOverdue(served);
     await Promise.resolve();
     expect(left).toBe(false);
-    seats.sendOverdue(served, performance.now() + 20_000);
+    time.nowMs += 20_000;
+    seats.sendOverdue(served);
     expect(await endOf(known)).toEqual({ kind: "knock" });
+  });
+
+  test("whoever sits at a lane that stands still frees its slot, and progress of the lane keeps the others", async () => {
+    const time = new Time();
+    const seats = new LocalSeats({ waitMs: 1000, clock: time.clock });
+    seats.open("still", null);
+    const moving = seats.open("moving", null);
+    const stuck = seats.approach("still", "k1");
+    const well = seats.approach("moving", "k1");
+    time.nowMs += 900;
+    seats.claim(moving, []);
+    const late = seats.approach("still", "k2");
+    time.nowMs += 101;
+    seats.freeStill();
+    expect(await endOf(stuck)).toEqual({ kind: "stepBack" });
+    seats.claim(moving, [settled("k1")]).deliver();
+    expect(await endOf(well)).toMatchObject({ kind: "settled" });
+    time.nowMs += 900;
+    seats.freeStill();
+    expect(await endOf(late)).toEqual({ kind: "stepBack" });
   });
 
   test("the end of the turn sends the others to the lane, or back when there was trouble", async () => {

@@ -6,8 +6,8 @@ import { eventually } from "../support/index.ts";
 import {
   environmentOf,
   eventsOf,
+  expectPublishOrder,
   freshLcid,
-  idsOf,
   launchWorker,
   poolOf,
   publish,
@@ -79,8 +79,7 @@ describe("services that go away", () => {
       await sandbox.postgres.restart();
       await worker.tree.waitForLine("Postgres is back");
       await eventually(async () => (await rowsOf(place)).length === 120, { withinMs: 60_000 });
-      for (const lcid of lcids)
-        expect(await idsOf(place, lcid)).toEqual(eventsOf(lcid, 4).map(({ id }) => id));
+      await expectPublishOrder(place, lcids, 4);
       await eventually(async () => expect(await readiness(worker)).toMatchObject({ status: 200, ok: true }));
       expect(linesAbout(worker, "Postgres is away")).toBe(1);
       expect(linesAbout(worker, "Postgres is back")).toBe(1);
@@ -130,8 +129,7 @@ describe("services that go away", () => {
         lcids.flatMap((lcid) => eventsOf(lcid, 6).slice(3)),
       );
       await eventually(async () => (await rowsOf(place)).length === 180, { withinMs: 60_000 });
-      for (const lcid of lcids)
-        expect(await idsOf(place, lcid)).toEqual(eventsOf(lcid, 6).map(({ id }) => id));
+      await expectPublishOrder(place, lcids, 6);
       await eventually(async () => expect(await readiness(worker)).toMatchObject({ status: 200 }), {
         withinMs: 30_000,
       });

@@ -7,7 +7,8 @@ class Lines {
   readonly errors: string[] = [];
   readonly infos: string[] = [];
   debug = (): void => {};
-  warn = (): void => {};
+  readonly warnings: string[] = [];
+  warn = (_fields: object, line: string): number => this.warnings.push(line);
   info = (_fields: object, line: string): number => this.infos.push(line);
   error = (_fields: object, line: string): number => this.errors.push(line);
 }
@@ -83,16 +84,35 @@ describe("passing trouble", () => {
 
   test("a full Redis is no outage and is said once, however many jobs meet it", async () => {
     const { trouble, logger } = troubleWith({});
-    for (let job = 0; job < 50; job += 1) trouble.redisTrouble(new OutOfMemoryError({ lcid: "a" }));
+    for (let job = 0; job < 50; job += 1) trouble.laneUnanswered(new OutOfMemoryError({ lcid: "a" }));
     expect(logger.errors).toHaveLength(1);
     expect(trouble.redisAway).toBe(false);
   });
 
-  test("an error nobody foresaw is said out loud each time", () => {
+  test("an error nobody foresaw is said at once, and its repetitions once in a while", () => {
     const { trouble, logger } = troubleWith({});
-    trouble.laneTrouble("a", { kind: "unknown", error: new Error("what is this") });
-    trouble.laneTrouble("b", { kind: "unknown", error: new Error("what is this") });
+    for (let lane = 0; lane < 50; lane += 1) {
+      trouble.laneTrouble(`order-${lane}`, { kind: "unknown", error: new Error("what is this") });
+    }
+    trouble.laneTrouble("b", { kind: "unknown", error: new RangeError("and that") });
     expect(logger.errors).toHaveLength(2);
     trouble.stop();
+  });
+
+  test("trouble of consumption is said, unless Redis is away, which has its own line", async () => {
+    const { trouble, logger } = troubleWith({});
+    await trouble.consumptionTrouble(new Error("missing lock"));
+    expect({ warnings: logger.warnings, errors: logger.errors }).toEqual({
+      warnings: ["fetching or ending a job failed; it will come again"],
+      errors: [],
+    });
+    const away = troubleWith({ redis: () => Promise.reject(new Error("refused")) });
+    await away.trouble.consumptionTrouble(new Error("refused"));
+    await away.trouble.consumptionTrouble(new Error("refused"));
+    expect({ warnings: away.logger.warnings, errors: away.logger.errors }).toEqual({
+      warnings: [],
+      errors: ["Redis is away; waiting for it"],
+    });
+    away.trouble.stop();
   });
 });

@@ -6,6 +6,7 @@ import { eventually, freshRedis } from "../support/index.ts";
 import {
   environmentOf,
   eventsOf,
+  expectPublishOrder,
   freshLcid,
   freshPlace,
   holdOrder,
@@ -195,8 +196,7 @@ describe("the worker's process", () => {
         lcids.flatMap((lcid) => eventsOf(lcid, 25)),
       );
       await eventually(async () => (await rowsOf(place)).length === 500, { withinMs: 60_000 });
-      for (const lcid of lcids)
-        expect(await idsOf(place, lcid)).toEqual(eventsOf(lcid, 25).map(({ id }) => id));
+      await expectPublishOrder(place, lcids, 25);
       await eventually(async () => {
         expect(await jobsLeft(place)).toEqual({ active: 0, toFetch: 0, failed: 0 });
       });

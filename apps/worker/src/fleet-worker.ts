@@ -70,6 +70,8 @@ export interface FleetWorker {
 /** Most events in one transaction, in whole batches: enough for several hot lanes, well below the statement limit. */
 const BATCHES_PER_COMMIT = 4;
 const KEEP_OUTCOMES_MS = 3_600_000;
+/** How often, at most, one timer looks for jobs that sit at a lane which stands still. */
+const SHORTEST_LOOK_MS = 250;
 /** An idle consumer gives a sign of life every five seconds or so. */
 const SHORTEST_STUCK_MS = 20_000;
 
@@ -91,6 +93,7 @@ class Fleet implements FleetWorker {
   readonly #metrics: FleetMetrics;
   readonly #health: Health;
   readonly #consumption: Consumption;
+  readonly #stillTimer: NodeJS.Timeout;
   #stopping: Promise<void> | null = null;
 
   constructor(options: FleetWorkerOptions) {
@@ -139,9 +142,13 @@ class Fleet implements FleetWorker {
     this.#sweeper = options.sweep === false ? null : this.#createSweeper(options);
     this.#consumption = options.consume({
       process: (job) => this.#jobs.process(job),
-      onError: (error) => this.#trouble.redisTrouble(error),
+      onError: (error) => void this.#trouble.consumptionTrouble(error),
     });
     this.#trouble.steer(this.#consumption);
+    this.#stillTimer = setInterval(
+      () => this.#seats.freeStill(),
+      Math.max(SHORTEST_LOOK_MS, config.waitMs / 4),
+    ).unref();
     this.#sweeper?.start();
   }
 
@@ -172,6 +179,7 @@ class Fleet implements FleetWorker {
 
   async #stop(deadlineMs: number): Promise<void> {
     // Whoever only waits goes first and at once; then nothing new begins; what is in a transaction ends by itself.
+    clearInterval(this.#stillTimer);
     this.#jobs.stop();
     this.#seats.stepBackAll();
     this.#server.stop();

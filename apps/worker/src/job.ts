@@ -82,7 +82,7 @@ export class JobLife {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       // Redis away or full: both pass. Anything else is a bug, and still no reason to give up an event.
       const passes = error instanceof LaneUnavailableError || error instanceof OutOfMemoryError;
-      if (passes) this.#options.trouble.redisTrouble(error);
+      if (passes) this.#options.trouble.laneUnanswered(error);
       else this.#options.logger.error({ lcid, error: error.stack }, "a job failed in a way nobody foresaw");
     }
     return fate === "stepBack" && this.#stopping.signal.aborted ? "cancelled" : fate;

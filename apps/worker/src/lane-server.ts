@@ -155,13 +155,13 @@ export class LaneServer {
     // The rows are committed, so the jobs of this process may end while the handoff is still on its way: should it be lost, the
     // requests are handed out again and the inbox answers them.
     deliver();
-    seats.sendOverdue(served, nowMs);
+    seats.sendOverdue(served);
     this.#lastProgressMs = nowMs;
     try {
       return await handedOff;
     } catch (error) {
       if (!(error instanceof LaneUnavailableError)) throw error;
-      this.#options.trouble.redisTrouble(error);
+      this.#options.trouble.laneUnanswered(error);
       return null;
     }
   }

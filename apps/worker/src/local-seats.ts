@@ -19,6 +19,8 @@ export type Way =
   | { readonly kind: "sit"; readonly end: Promise<SeatEnd> };
 
 interface Seat {
+  /** On the clock of `performance.now()`. */
+  readonly sinceMs: number;
   /** When its job should make sure that the request stands in the line, on the clock of `performance.now()`. */
   readonly askAtMs: number;
   readonly leave: (end: SeatEnd) => void;
@@ -41,6 +43,8 @@ interface LaneHere {
   approaching: boolean;
   /** How many jobs of this process stand at the lane through Redis. */
   standing: number;
+  /** When the lane last got further, or began to be served or asked. */
+  progressAtMs: number;
   /** Before that no seat is looked at for being overdue. */
   lookAtMs: number;
   served: ServedLane | null;
@@ -54,6 +58,8 @@ export interface LocalSeatsOptions {
   readonly waitMs: number;
   /** Requests remembered per generation; default 4096. */
   readonly passedLimit?: number;
+  /** Default `performance.now`. */
+  readonly clock?: () => number;
 }
 
 /** How many times the wait a job may sit whose request is known to stand. */
@@ -66,15 +72,18 @@ const STAND: Way = { kind: "stand" };
 /**
  * Knows which lanes this process serves, is entering or stands at, and lets jobs of those lanes wait here instead of each
  * calling Redis. One `enter` then answers for every job of a lane that is on its way, and a batch's outcomes reach the jobs
- * of this process without a message. What waits here has a bound: the turn's own, and `waitMs` before the job makes sure that its request stands.
+ * of this process without a message. What waits here has a bound: the turn's own, `waitMs` without progress of the lane, and `waitMs`
+ * before the job makes sure that its request stands.
  */
 export class LocalSeats {
   readonly #waitMs: number;
   readonly #passedLimit: number;
+  readonly #clock: () => number;
   readonly #lanes = new Map<string, LaneHere>();
   #closed = false;
 
-  constructor({ waitMs, passedLimit = 4096 }: LocalSeatsOptions) {
+  constructor({ waitMs, passedLimit = 4096, clock = () => performance.now() }: LocalSeatsOptions) {
+    this.#clock = clock;
     this.#waitMs = waitMs;
     this.#passedLimit = passedLimit;
   }
@@ -82,7 +91,7 @@ export class LocalSeats {
   approach(lcid: string, key: string): Way {
     const lane = this.#lanes.get(lcid);
     if (lane === undefined) {
-      this.#lanes.set(lcid, { ...emptyLane(), approaching: true });
+      this.#newLane(lcid).approaching = true;
       return FIRST;
     }
     if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) return KNOCK;
@@ -118,6 +127,7 @@ export class LocalSeats {
     const served: ServedLane = { lcid, carriedKey, carriedOutcome: null };
     const lane = this.#laneOrNew(lcid);
     lane.approaching = false;
+    lane.progressAtMs = this.#clock();
     lane.served = served;
     return served;
   }
@@ -129,6 +139,7 @@ export class LocalSeats {
    */
   claim(served: ServedLane, settled: readonly Settled[]): { own: readonly string[]; deliver: () => void } {
     const lane = this.#lanes.get(served.lcid);
+    if (lane !== undefined) lane.progressAtMs = this.#clock();
     const own: string[] = [];
     const told: [Seat, Settled][] = [];
     for (const one of settled) {
@@ -146,7 +157,8 @@ export class LocalSeats {
   }
 
   /** Sends jobs that sit here for longer than `waitMs` to the lane: perhaps their request does not stand in it yet. */
-  sendOverdue(served: ServedLane, nowMs: number): void {
+  sendOverdue(served: ServedLane): void {
+    const nowMs = this.#clock();
     const lane = this.#lanes.get(served.lcid);
     if (lane === undefined) return;
     if (nowMs < lane.lookAtMs) return;
@@ -155,6 +167,19 @@ export class LocalSeats {
       if (nowMs < seat.askAtMs) continue;
       lane.seats.delete(key);
       leaveAll(seat, { kind: "knock" });
+    }
+  }
+
+  /** Frees the slots of jobs that sit at a lane which got no further for as long as they sit, and for `waitMs` at least. */
+  freeStill(): void {
+    const nowMs = this.#clock();
+    for (const lane of this.#lanes.values()) {
+      if (nowMs - lane.progressAtMs < this.#waitMs) continue;
+      for (const [key, seat] of lane.seats) {
+        if (nowMs - seat.sinceMs < this.#waitMs) continue;
+        lane.seats.delete(key);
+        leaveAll(seat, { kind: "stepBack" });
+      }
     }
   }
 
@@ -177,9 +202,9 @@ export class LocalSeats {
 
   #sit(lane: LaneHere, key: string, restMs: number): Way {
     if (this.#closed) return { kind: "sit", end: Promise.resolve({ kind: "stepBack" }) };
-    const askAtMs = performance.now() + restMs;
+    const sinceMs = this.#clock();
     const end = new Promise<SeatEnd>((leave) => {
-      lane.seats.set(key, { askAtMs, leave, next: lane.seats.get(key) });
+      lane.seats.set(key, { sinceMs, askAtMs: sinceMs + restMs, leave, next: lane.seats.get(key) });
     });
     return { kind: "sit", end };
   }
@@ -200,7 +225,11 @@ export class LocalSeats {
   #laneOrNew(lcid: string): LaneHere {
     const known = this.#lanes.get(lcid);
     if (known !== undefined) return known;
-    const lane = emptyLane();
+    return this.#newLane(lcid);
+  }
+
+  #newLane(lcid: string): LaneHere {
+    const lane = emptyLane(this.#clock());
     this.#lanes.set(lcid, lane);
     return lane;
   }
@@ -210,11 +239,12 @@ export class LocalSeats {
   }
 }
 
-function emptyLane(): LaneHere {
+function emptyLane(nowMs: number): LaneHere {
   return {
     seats: new Map(),
     approaching: false,
     standing: 0,
+    progressAtMs: nowMs,
     lookAtMs: 0,
     served: null,
     passed: new Set(),

@@ -21,6 +21,7 @@ export interface OutageOptions {
 export class Outage {
   readonly #options: OutageOptions;
   #state: "up" | "asking" | "down" = "up";
+  #asking = Promise.resolve(false);
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
   #stopped = false;
@@ -33,11 +34,13 @@ export class Outage {
     return this.#state === "down";
   }
 
-  /** Something failed that may mean the service is away. */
-  suspect(error: Error): void {
-    if (this.#state !== "up" || this.#stopped) return;
-    this.#state = "asking";
-    void this.#watch(error);
+  /** Something failed that may mean the service is away. The answer says whether it is. */
+  suspect(error: Error): Promise<boolean> {
+    if (this.#state === "up" && !this.#stopped) {
+      this.#state = "asking";
+      this.#asking = this.#ask(error);
+    }
+    return this.#asking;
   }
 
   stop(): void {
@@ -46,16 +49,22 @@ export class Outage {
     this.#wake?.();
   }
 
-  async #watch(error: Error): Promise<void> {
+  async #ask(error: Error): Promise<boolean> {
     if (await this.#answers()) {
       this.#state = "up";
-      return;
+      return false;
     }
-    const { service, logger, pauseMs, random } = this.#options;
-    const downSinceMs = performance.now();
+    const { service, logger, onDown } = this.#options;
     this.#state = "down";
     logger.error({ service, error: error.message }, `${service} is away; waiting for it`);
-    this.#options.onDown?.();
+    onDown?.();
+    void this.#untilBack();
+    return true;
+  }
+
+  async #untilBack(): Promise<void> {
+    const { service, logger, pauseMs, random } = this.#options;
+    const downSinceMs = performance.now();
     for (let nextMs = pauseMs / 10; !this.#stopped; nextMs = Math.min(pauseMs, nextMs * 2)) {
       await this.#pause(nextMs * (0.5 + random() / 2));
       if (!this.#stopped && (await this.#answers())) break;

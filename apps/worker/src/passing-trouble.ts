@@ -1,7 +1,9 @@
-import { OutOfMemoryError } from "@junban/handoff-lock";
+import { LaneUnavailableError } from "@junban/handoff-lock";
+import type { OutOfMemoryError } from "@junban/handoff-lock";
 import type { LaneTrouble } from "@junban/order-store";
 import { Outage } from "./outage.ts";
 import type { FleetLogger } from "./ports.ts";
+import { ThrottledLines } from "./throttled-lines.ts";
 
 export interface PassingTroubleOptions {
   /** Where the backoff of a job starts, milliseconds. */
@@ -15,7 +17,8 @@ export interface PassingTroubleOptions {
   readonly random?: () => number;
 }
 
-const FULL_SAID_EVERY_MS = 30_000;
+/** How often one and the same trouble is worth a line, milliseconds. */
+const SAY_EVERY_MS = 5_000;
 
 /**
  * What to do about trouble that goes away by itself. Its duties:
@@ -23,7 +26,7 @@ const FULL_SAID_EVERY_MS = 30_000;
  * 1. Say how long a job that stepped back stays away: from `waitMs`, doubling, to the lease, with jitter.
  * 2. Notice that Postgres is away as a whole: fetching then pauses, and resumes by itself when Postgres answers, instead of
  *    carrying the backlog through the slots in vain.
- * 3. Notice that Redis is away, so that the log has one line per outage.
+ * 3. Notice that Redis is away, and see to it that the log has a line per outage and cause, not one per job.
  */
 export class PassingTrouble {
   readonly #waitMs: number;
@@ -32,7 +35,7 @@ export class PassingTrouble {
   readonly #postgres: Outage;
   readonly #redis: Outage;
   readonly #logger: FleetLogger;
-  #fullSaidUntilMs = 0;
+  readonly #lines: ThrottledLines;
   #consumption: { pause(): Promise<void>; resume(): void } | undefined;
 
   constructor(options: PassingTroubleOptions) {
@@ -41,6 +44,7 @@ export class PassingTrouble {
     this.#leaseMs = leaseMs;
     this.#random = random;
     this.#logger = logger;
+    this.#lines = new ThrottledLines({ logger, everyMs: SAY_EVERY_MS });
     const bounds = { probeLimitMs: Math.max(1000, leaseMs / 2), pauseMs: 1000, logger, random };
     this.#postgres = new Outage({
       ...bounds,
@@ -68,27 +72,38 @@ export class PassingTrouble {
 
   /** A lane's batch was not settled in full. What nobody foresaw is said out loud; what passes is not. */
   laneTrouble(lcid: string, { kind, error }: LaneTrouble): void {
+    const fields = { lcid, kind, error: error.message };
     if (kind === "unknown") {
-      const code = "code" in error ? error.code : undefined;
-      this.#logger.error(
-        { lcid, code, error: error.message },
-        "a lane's events could not be settled; will try again",
-      );
+      const code = "code" in error ? String(error.code) : error.name;
+      this.#lines.say("error", `lane ${code}`, {
+        fields: { ...fields, code },
+        line: "a lane's events could not be settled; will try again",
+      });
     } else {
-      this.#logger.debug({ lcid, kind, error: error.message }, "a lane's events are not settled yet");
+      this.#logger.debug(fields, "a lane's events are not settled yet");
     }
-    if (kind !== "deadline") this.#postgres.suspect(error);
+    if (kind !== "deadline") void this.#postgres.suspect(error);
   }
 
-  redisTrouble(error: Error): void {
-    if (!(error instanceof OutOfMemoryError)) return this.#redis.suspect(error);
-    const nowMs = performance.now();
-    if (nowMs < this.#fullSaidUntilMs) return;
-    this.#fullSaidUntilMs = nowMs + FULL_SAID_EVERY_MS;
-    this.#logger.error(
-      { service: "Redis" },
-      "Redis is full and takes no further request; jobs step back until it does",
-    );
+  /** A lane could not be asked. */
+  laneUnanswered(error: LaneUnavailableError | OutOfMemoryError): void {
+    if (error instanceof LaneUnavailableError) {
+      void this.#redis.suspect(error);
+      return;
+    }
+    this.#lines.say("error", error.code, {
+      fields: { error: error.message },
+      line: "Redis is full; jobs step back until it takes requests again",
+    });
+  }
+
+  /** Fetching or ending jobs failed. That Redis is away has its own line; everything else is said. */
+  async consumptionTrouble(error: Error): Promise<void> {
+    if (await this.#redis.suspect(error)) return;
+    this.#lines.say("warn", `consumption ${error.name}`, {
+      fields: { error: error.message },
+      line: "fetching or ending a job failed; it will come again",
+    });
   }
 
   /** How long a job stays away that has stepped back `stepsBack` times before. */

@@ -23,7 +23,7 @@ export interface RunWorkerOptions {
 }
 
 /** Thrown when the schema lacks migrations that this build needs. */
-export class SchemaBehindError extends Error {
+class SchemaBehindError extends Error {
   readonly code = "SCHEMA_BEHIND";
   readonly pending: readonly string[];
 
