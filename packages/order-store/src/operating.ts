@@ -96,26 +96,27 @@ async function releaseStep(order: LockedOrder): Promise<{ decided: number; more:
   if (!halted) return { decided: 0, more: false, halted: false };
   const [front] = await order.read(bind(standingInFront, { lcid }));
   if (front === undefined || front.failed > 0) return { decided: 0, more: false, halted: true };
-  const rows = await order.read(bind(deferredFor, { lcid, reason: "BLOCKED", limit: STEP_SIZE }));
-  const work = await order.workFor(rows.flatMap((row) => waitingEvent(row) ?? []));
-  const decided = decideInTurn(work, rows);
-  const open = decided.failed || rows.length === STEP_SIZE;
-  work.halt(open);
+  // One more than is decided now tells whether this step is the last, so that the flag falls together with it.
+  const rows = await order.read(bind(deferredFor, { lcid, reason: "BLOCKED", limit: STEP_SIZE + 1 }));
+  const step = rows.slice(0, STEP_SIZE);
+  const work = await order.workFor(step.flatMap((row) => waitingEvent(row) ?? []));
+  const decided = decideInTurn(work, step);
+  const more = !work.stopped && rows.length > step.length;
+  work.halt(more || work.stopped);
   await order.commit(work);
-  return { decided: decided.count, more: open && !decided.failed, halted: open };
+  return { decided, more, halted: work.halted };
 }
 
-function decideInTurn(work: OrderWork, rows: readonly WaitingRow[]): { count: number; failed: boolean } {
+/** Returns how many were decided: all of them, unless one failed. */
+function decideInTurn(work: OrderWork, rows: readonly WaitingRow[]): number {
   for (const [index, row] of rows.entries()) {
     const waiting = waitingEvent(row);
-    if (waiting === null) {
-      work.setAside(placeOf(row));
-    } else if (work.decideAgain(waiting).outcome === "failed") {
-      // Whatever comes behind a failed event stays blocked.
-      return { count: index + 1, failed: true };
-    }
+    if (waiting === null) work.setAside(placeOf(row));
+    else work.decideAgain(waiting);
+    // Whatever comes behind a failed event stays where it is; it may have failed in the wake of this one.
+    if (work.stopped) return index + 1;
   }
-  return { count: rows.length, failed: false };
+  return rows.length;
 }
 
 /** Decides events that an older build did not know, by arrival; a halted order's stay where they are. */
@@ -126,7 +127,7 @@ export async function redecideUnsupported(context: MaintenanceContext, lcid: str
     const known = rows.filter((row) => waitingEvent(row) !== null);
     if (known.length === 0) return 0;
     const work = await order.workFor(known.flatMap((row) => waitingEvent(row) ?? []));
-    const { count } = decideInTurn(work, known);
+    const count = decideInTurn(work, known);
     await order.commit(work);
     return count;
   });

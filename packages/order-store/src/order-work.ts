@@ -72,7 +72,9 @@ export class OrderWork {
   readonly #decidedAgain = new Map<string, DecidedEvent>();
   readonly #news: OutboxRow[] = [];
   #heldRows: number;
+  readonly #wasHalted: boolean;
   #halted: boolean;
+  #stopped = false;
   #arrivals: number;
   #released = 0;
 
@@ -87,13 +89,19 @@ export class OrderWork {
     this.#state = options.state;
     this.#policy = options.policy;
     this.#heldRows = options.bookkeeping.held;
-    this.#halted = options.bookkeeping.halted;
+    this.#wasHalted = options.bookkeeping.halted;
+    this.#halted = this.#wasHalted;
     this.#arrivals = options.bookkeeping.arrivals;
     for (const waiting of options.held) this.#held.set(waiting.arrival, waiting);
   }
 
   get halted(): boolean {
     return this.#halted;
+  }
+
+  /** True once an event has failed here, itself or in the wake of another, behind which the order must stand. */
+  get stopped(): boolean {
+    return this.#stopped;
   }
 
   /** Held events that were decided here in the wake of others. */
@@ -165,7 +173,7 @@ export class OrderWork {
   }
 
   #unchanged(newEvents: readonly NewEvent[]): boolean {
-    return newEvents.length === 0 && this.#decidedAgain.size === 0;
+    return newEvents.length === 0 && this.#decidedAgain.size === 0 && this.#halted === this.#wasHalted;
   }
 
   #firstVerdict(event: PreparedEvent, arrival: number): Verdict {
@@ -211,7 +219,10 @@ export class OrderWork {
   }
 
   #fail(reason: string, detail: string): Verdict {
-    if (this.#policy.poison === "halt") this.#halted = true;
+    if (this.#policy.poison === "halt") {
+      this.#halted = true;
+      this.#stopped = true;
+    }
     return failed(reason, detail);
   }
 
