@@ -65,6 +65,14 @@ export const insertShells = statement<{ lcids: readonly string[] }>()("insert_sh
             ),
           ),
         )
+        // Offering a row that exists would wait for whoever is changing it, and with it all the lanes of a group.
+        .where((where) =>
+          where.not(
+            where.exists((inner) =>
+              inner.selectFrom("orders").select("orders.lcid").whereRef("orders.lcid", "=", "wanted.lcid"),
+            ),
+          ),
+        )
         .orderBy("wanted.lcid"),
     )
     .onConflict((conflict) => conflict.column("lcid").doNothing())
