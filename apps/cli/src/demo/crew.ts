@@ -109,7 +109,7 @@ export class Crew {
     if (position.state !== "at work") return;
     position.state = "ended";
     const output = `${tree.stdout()}\n${tree.stderr()}`.trim().split("\n").slice(-TAIL_LINES).join("\n");
-    const how = signal === null ? `exit code ${code ?? "unknown"}` : signal;
+    const how = signal ?? `exit code ${code}`;
     this.#options.onTrouble(new WorkerEndedError({ number, pid: tree.pid, how, output }));
   }
 

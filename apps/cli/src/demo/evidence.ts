@@ -14,8 +14,7 @@ export interface ReadingStored {
   readonly store: OrderStore;
   readonly lcids: readonly string[];
   readonly signal: AbortSignal;
-  /** Told how many of the orders were read and audited so far, both counted. */
-  readonly onProgress: (orders: number) => void;
+  readonly onProgress: (step: "reading" | "auditing", orders: number) => void;
 }
 
 const ORDERS_AT_ONCE = 4;
@@ -23,7 +22,6 @@ const ORDERS_AT_ONCE = 4;
 export async function readStored({ store, lcids, signal, onProgress }: ReadingStored): Promise<StoredOrders> {
   const events: DecidedEvent[] = [];
   const orders: ActualOrder[] = [];
-  let done = 0;
   for (let start = 0; start < lcids.length; start += ORDERS_AT_ONCE) {
     const some = lcids.slice(start, start + ORDERS_AT_ONCE);
     const read = Promise.all(some.map(async (lcid) => readOne(store, lcid)));
@@ -31,19 +29,20 @@ export async function readStored({ store, lcids, signal, onProgress }: ReadingSt
       events.push(...one.events);
       if (one.order !== null) orders.push(one.order);
     }
-    done += some.length;
-    onProgress(done);
+    onProgress("reading", start + some.length);
   }
   const audit = new Map<string, readonly string[]>();
+  let audited = 0;
   for await (const { lcid, differences } of store.audit()) {
     signal.throwIfAborted();
-    if (differences.length > 0)
+    if (differences.length > 0) {
       audit.set(
         lcid,
         differences.map((difference) => sentenceOf(lcid, difference)),
       );
-    done += 1;
-    onProgress(done);
+    }
+    audited += 1;
+    onProgress("auditing", audited);
   }
   return { events, orders, audit };
 }

@@ -9,8 +9,7 @@ export interface FrameSize {
 }
 
 const WIDEST = 100;
-/** Below this there is room for numbers only. */
-const NARROW = 48;
+const SHORTEST_BAR = 8;
 const LABEL_CELLS = 12;
 const STATUS_LABEL_CELLS = 19;
 /** Lines of a full frame; a lower terminal gets one without the statuses. */
@@ -36,28 +35,25 @@ export function drawFrame(scene: Scene, { columns, rows }: FrameSize): readonly 
   );
 }
 
-function progressLines(scene: Scene, width: number): readonly Line[] {
-  const { published, toPublish, toDecide, reading, rates } = scene;
-  const rate = `${count(Math.round(rates.at(-1) ?? 0))} events/s`;
-  const curveCells = Math.max(0, Math.min(30, width - LABEL_CELLS - 2 - rate.length - 3));
+function progressLines(
+  { published, toPublish, toDecide, reading, rates }: Scene,
+  width: number,
+): readonly Line[] {
+  const all = count(toPublish).length;
+  const numbers = (done: number, of: number): string =>
+    `${count(done).padStart(all)} of ${count(of).padStart(all)}`;
+  const decided = reading?.decided ?? 0;
+  const shown = numbers(published, toPublish);
+  const rate = `${count(Math.round(rates.at(-1) ?? 0))} events/s`.padStart(shown.length);
+  const cells = barCells(width - LABEL_CELLS - shown.length);
   return [
-    progressLine("published", { done: published, all: toPublish }, width),
-    progressLine("decided", { done: reading?.decided ?? 0, all: toDecide }, width),
+    [label("published"), ...barSpans(published / toPublish, cells), span(shown)],
+    [label("decided"), ...barSpans(decided / toDecide, cells), span(numbers(decided, toDecide))],
     [
       label("speed"),
-      ...(width < NARROW ? [] : [span(curveOf(rates, curveCells).padStart(curveCells), "bar"), span("  ")]),
+      ...(cells > 0 ? [span(curveOf(rates, cells).padEnd(cells), "bar"), span("  ")] : []),
       span(rate),
     ],
-  ];
-}
-
-function progressLine(name: string, { done, all }: { done: number; all: number }, width: number): Line {
-  const widest = count(all).length;
-  const numbers = `${count(done).padStart(widest)} of ${count(all)}`;
-  return [
-    label(name),
-    ...barSpans(done / Math.max(1, all), width - LABEL_CELLS - 4 - numbers.length, "bar"),
-    span(numbers),
   ];
 }
 
@@ -65,20 +61,26 @@ function statusLines({ reading, orders }: Scene, width: number): readonly Line[]
   return STATUSES.map(({ name, tone }) => {
     const found = reading?.summary.ordersByStatus[name] ?? 0;
     const number = count(found).padStart(count(orders).length);
-    const cells = width - STATUS_LABEL_CELLS - 4 - number.length;
+    const cells = barCells(width - STATUS_LABEL_CELLS - number.length);
+    const { filled } = barOf(found / orders, cells);
     return [
       span(`  ${name.replaceAll("_", " ").padEnd(STATUS_LABEL_CELLS)}`, "quiet"),
-      ...barSpans(found / Math.max(1, orders), cells, tone),
+      ...(cells > 0 ? [span(filled.padEnd(cells), tone), span("  ")] : []),
       span(number),
     ];
   });
 }
 
-/** Nothing where there is no room, so that the number still fits. */
-function barSpans(share: number, cells: number, tone: Tone): readonly Span[] {
-  if (cells < 5) return [];
+/** Cells left for a bar beside its label, its number and the margins; none where it would be a stump. */
+function barCells(left: number): number {
+  const cells = left - 4;
+  return cells < SHORTEST_BAR ? 0 : cells;
+}
+
+function barSpans(share: number, cells: number): readonly Span[] {
+  if (cells === 0) return [];
   const { filled, empty } = barOf(share, cells);
-  return [span(filled, tone), span(empty, "quiet"), span("  ")];
+  return [span(filled, "bar"), span(empty, "quiet"), span("  ")];
 }
 
 function factLines({ reading, hotLcid, crew }: Scene): readonly Line[] {
@@ -106,10 +108,10 @@ function laneSpans(
   hotLcid: string,
 ): readonly Span[] {
   if (lane === null) return [span("–", "quiet")];
-  const lease = `held, lease ends in ${(Math.max(0, lane.leaseLeftMs) / 1_000).toFixed(1)} s`;
+  const lease = `held, ${(Math.max(0, lane.leaseLeftMs) / 1_000).toFixed(1)} s of the lease left`;
   return [
     span(`${count(lane.depth)} in line`),
-    span(` of ${hotLcid}, ${lane.holder === null ? "free" : lease}`, "quiet"),
+    span(` for order ${hotLcid}; ${lane.holder === null ? "free" : lease}`, "quiet"),
   ];
 }
 

@@ -1,8 +1,8 @@
 import type { EventEnvelope } from "@junban/orders";
-import { span, type Line } from "./paint.ts";
+import { span, wrapped, type Line } from "./paint.ts";
 import type { Servers } from "./servers.ts";
 
-/** What a person can ask next, while the servers are up. */
+/** What a person can ask next, while the servers are up. Lines to copy are never broken. */
 export function furtherLines(servers: Servers, event: EventEnvelope): readonly Line[] {
   return [
     [span("  Servers and workers stay up. In another terminal, in this folder:")],
@@ -10,9 +10,10 @@ export function furtherLines(servers: Servers, event: EventEnvelope): readonly L
     exported("DATABASE_URL", servers.databaseUrl),
     exported("REDIS_URL", servers.redisUrl),
     ...(servers.prefix === "junban" ? [] : [exported("JUNBAN_PREFIX", servers.prefix)]),
-    command(`npx junban order ${event.lcid} --history`, "an order, and all that happened to it"),
-    command(`npx junban event ${event.source} ${event.id}`, "what became of one event"),
-    command("npx junban audit", "every order against its own history"),
+    [],
+    command(`npx junban order ${event.lcid} --history`),
+    command(`npx junban event ${event.source} ${event.id}`),
+    command("npx junban audit"),
     [],
     [span("  Ctrl-C ends and removes everything.")],
     [],
@@ -20,17 +21,16 @@ export function furtherLines(servers: Servers, event: EventEnvelope): readonly L
 }
 
 /** For those whose servers are gone already. */
-export function keepHint(): Line {
-  return [
-    span("  To look around afterwards (junban order, event, audit), keep the servers: ", "quiet"),
-    span("npm run demo -- --keep"),
-  ];
+export function keepHint(columns: number): readonly Line[] {
+  const text =
+    "Servers and workers are being taken down. To look around with junban order, event and audit, keep them: npm run demo -- --keep";
+  return [...wrapped(text, columns - 3).map((piece) => [span(`  ${piece}`, "quiet")]), []];
 }
 
 function exported(name: string, value: string): Line {
   return [span(`    export ${name}='${value}'`)];
 }
 
-function command(text: string, remark: string): Line {
-  return [span(`    ${text}`, "strong"), span(`   # ${remark}`, "quiet")];
+function command(text: string): Line {
+  return [span(`    ${text}`, "strong")];
 }

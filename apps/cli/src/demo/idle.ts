@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Services } from "../services.ts";
 
 /** Thrown when something is left to do and nothing moves any more. */
-export class NotIdleError extends Error {
+class NotIdleError extends Error {
   readonly code = "NOT_IDLE";
 
   constructor({ withinMs, left }: { withinMs: number; left: string }) {

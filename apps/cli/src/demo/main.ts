@@ -35,10 +35,13 @@ class InterruptedError extends Error {
 }
 
 const PUBLISHERS = 4;
+/** Longer lines are hard to read, however wide the window is. */
+const WIDEST = 100;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise<number> {
   const stream = demo.json ? process.stderr : process.stdout;
+  const columns = stream.isTTY && stream.columns > 0 ? Math.min(stream.columns, WIDEST) : WIDEST;
   const startedAtMs = performance.now();
   const view = viewOn(stream, startedAtMs);
   const { signal } = curtain;
@@ -55,14 +58,14 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
         const run = new Run({ demo, stage, view, signal, startedAtMs });
         const report = await run.play();
         view.end();
-        print(stream, summaryLines(report));
+        print(stream, summaryLines(report, columns));
         if (demo.json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
         const [event] = run.hotLane.events;
         if (demo.keep && event !== undefined) {
           print(stream, furtherLines(stage.servers, event));
           await interruption(signal);
         } else {
-          print(stream, [keepHint(), []]);
+          print(stream, keepHint(columns));
         }
         return isGood(report.verdict) ? EXIT.done : EXIT.wrong;
       },
@@ -73,7 +76,8 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
 }
 
 function viewOn(stream: NodeJS.WriteStream, startedAtMs: number): View {
-  const isLive = stream.isTTY && process.env["TERM"] !== "dumb";
+  // A terminal that does not know its own width cannot be drawn on.
+  const isLive = stream.isTTY && stream.columns > 0 && process.env["TERM"] !== "dumb";
   return isLive ? createLiveView(stream, startedAtMs) : createPlainView(stream, startedAtMs);
 }
 
@@ -84,8 +88,9 @@ function print(stream: NodeJS.WriteStream, lines: readonly Line[]): void {
 
 /** Resolves on Ctrl-C and its like; rejects when the run was ended by trouble. */
 async function interruption(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
+  if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
   if (!(signal.reason instanceof InterruptedError)) throw signal.reason;
 }
 
@@ -102,16 +107,20 @@ function demoEnding(error: unknown): Ending {
   return endingOf(error, { redis: "the demo's own address", postgres: "the demo's own address" });
 }
 
-const curtain = new AbortController();
-for (const name of SIGNALS) {
-  // Also the second time: taking down is under way and bounded, and half of it would leave things behind.
-  process.on(name, () => curtain.abort(new InterruptedError(name)));
+async function main(): Promise<number> {
+  const curtain = new AbortController();
+  for (const name of SIGNALS) {
+    // Also the second time: taking down is under way and bounded, and half of it would leave things behind.
+    process.on(name, () => curtain.abort(new InterruptedError(name)));
+  }
+  try {
+    return await demonstrate(readDemoOptions(process.argv.slice(2)), curtain);
+  } catch (error) {
+    // What fails after Ctrl-C, fails because of it.
+    const ending = demoEnding(curtain.signal.aborted ? curtain.signal.reason : error);
+    for (const line of ending.lines) process.stderr.write(`${line}\n`);
+    return ending.code;
+  }
 }
-try {
-  process.exitCode = await demonstrate(readDemoOptions(process.argv.slice(2)), curtain);
-} catch (error) {
-  // What fails after Ctrl-C, fails because of it.
-  const ending = demoEnding(curtain.signal.aborted ? curtain.signal.reason : error);
-  for (const line of ending.lines) process.stderr.write(`${line}\n`);
-  process.exitCode = ending.code;
-}
+
+process.exitCode = await main();

@@ -26,7 +26,7 @@ const STYLES = {
 /** Colours where the stream shows them; NO_COLOR, TERM=dumb and pipes get bare text. */
 export function painterFor(stream: NodeJS.WriteStream): Painter {
   const isColourful = stream.isTTY && stream.hasColors();
-  return (line) => line.map((span) => (isColourful ? painted(span) : span.text)).join("");
+  return (line) => line.map((piece) => (isColourful ? painted(piece) : piece.text)).join("");
 }
 
 export function span(text: string, tone: Tone = "plain"): Span {
@@ -41,6 +41,22 @@ export function fitted(line: Line, columns: number): Line {
     left -= text.length;
     return kept === "" ? [] : [{ text: kept, tone }];
   });
+}
+
+/** Breaks text between words, so that no piece is longer than `cells` unless a single word is. */
+export function wrapped(text: string, cells: number): readonly string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const word of text.split(" ")) {
+    const longer = piece === "" ? word : `${piece} ${word}`;
+    if (longer.length > cells && piece !== "") {
+      pieces.push(piece);
+      piece = word;
+    } else {
+      piece = longer;
+    }
+  }
+  return [...pieces, piece];
 }
 
 function painted({ text, tone }: Span): string {

@@ -14,7 +14,7 @@ type ReferenceOrders = ReadonlyMap<string, ReferenceOrder>;
 const PROGRAM = fileURLToPath(import.meta.url);
 
 /** Thrown when the process that thinks the reference out ends without an answer. */
-export class ReferenceMissingError extends Error {
+class ReferenceMissingError extends Error {
   readonly code = "REFERENCE_MISSING";
 
   constructor() {

@@ -16,7 +16,7 @@ import { verdictOf } from "./verdict.ts";
 
 const HOT_LCID = "A-HOT";
 
-export function storiesFor({ orders, burst, seed }: DemoOptions): StoriesOptions {
+function storiesFor({ orders, burst, seed }: DemoOptions): StoriesOptions {
   return { seed, orders, hotOrder: { events: burst, lcid: HOT_LCID } };
 }
 
@@ -133,20 +133,23 @@ export class Run {
   }
 
   async #check(): Promise<RunReport["verdict"]> {
-    const { stage, signal } = this.#options;
+    const store = this.#options.stage.services.store();
     const lcids = [...new Set(this.#stream.map(({ event }) => event.lcid))];
     const positions = this.#publication.acknowledged;
-    this.#doing = "reading every order, and thinking over what must be in it";
-    const [stored, reference] = await Promise.all([
-      readStored({
-        store: stage.services.store(),
-        lcids,
-        signal,
-        onProgress: (done) => {
-          this.#doing = `checking: ${count(done)} of ${count(2 * lcids.length)} readings and audits`;
-        },
-      }),
-      thinkReference({ stories: this.#stories, positions }, { signal }),
+    const [stored, reference] = await this.#together([
+      async (signal) => {
+        const found = await readStored({
+          store,
+          lcids,
+          signal,
+          onProgress: (step, done) => {
+            this.#doing = `${step} every order: ${count(done)} of ${count(lcids.length)}`;
+          },
+        });
+        this.#doing = "thinking over once more what must have come of it all";
+        return found;
+      },
+      async (signal) => thinkReference({ stories: this.#stories, positions }, { signal }),
     ]);
     const sendings = positions.flatMap((position) => this.#stream[position]?.event ?? []);
     return verdictOf({ ...stored, reference, sendings });

@@ -11,12 +11,12 @@ export interface Strike {
   readonly held: boolean;
   /** Requests that stood in the lane. */
   readonly depth: number;
-  /** Requests in the victim's hands, the first ones of the lane. */
+  /** How many of them the victim had taken: at most so many, from the first one on. */
   readonly inHands: number;
+  /** What the first request carries; null when none stood. */
   readonly first: EventEnvelope | null;
-  readonly last: EventEnvelope | null;
-  /** Of those in its hands: committed, but not yet taken out of the lane. */
-  readonly committed: number;
+  /** Whether that was committed already, but not yet taken out of the lane. */
+  readonly firstIsCommitted: boolean;
   readonly atMs: number;
 }
 
@@ -45,16 +45,13 @@ export async function strikeHolder(options: StrikeOptions): Promise<Strike | nul
   const after = await lane.inspect();
   const head = after.headKey === null ? undefined : lane.indexOf(after.headKey);
   const held = after.holder === holder.token;
-  const inHands = held && head !== undefined ? Math.min(after.depth, LANE_BATCH) : 0;
-  const decided = await lane.decided();
   return {
     victim: holder.member,
     held,
     depth: after.depth,
-    inHands,
+    inHands: held ? Math.min(after.depth, LANE_BATCH) : 0,
     first: head === undefined ? null : (lane.events[head] ?? null),
-    last: head === undefined ? null : (lane.events[head + inHands - 1] ?? null),
-    committed: head === undefined ? 0 : Math.min(inHands, Math.max(0, decided - head)),
+    firstIsCommitted: head !== undefined && (await lane.rowAt(head)) !== null,
     atMs,
   };
 }

@@ -1,6 +1,6 @@
 import { count, printable } from "../printing.ts";
 import { AFTER_LEASE_MS, LEASE_MS } from "./lease.ts";
-import { span, type Line, type Tone } from "./paint.ts";
+import { span, wrapped, type Line, type Tone } from "./paint.ts";
 import type { Strike } from "./strike.ts";
 import { isGood, type Verdict } from "./verdict.ts";
 
@@ -11,50 +11,28 @@ export interface RunReport {
   readonly seconds: number;
   readonly publishers: number;
   readonly strike: Strike | null;
+  /** Null when nobody was killed, or nothing was left in the lane that could have moved. */
   readonly movedAgainMs: number | null;
 }
 
-const LABEL_CELLS = 13;
+const MARGIN = "  ";
+const LABEL_CELLS = 11;
 const NUMBER_CELLS = 9;
+const REMARK_AT = MARGIN.length + LABEL_CELLS + NUMBER_CELLS + 3;
 const WRONG_SHOWN = 20;
-const REASONS_SHOWN = 4;
 
 /** The table at the end, for people. */
-export function summaryLines(report: RunReport): readonly Line[] {
-  const { verdict, seconds, publishers } = report;
-  const { published, applied, duplicates, sentAgain, rejected, deferred, failed } = verdict;
+export function summaryLines(report: RunReport, columns: number): readonly Line[] {
   return [
     [],
-    figure("published", published, `by ${publishers} publishers at once`),
-    figure("applied", applied, ""),
-    figure(
-      "duplicates",
-      duplicates,
-      `${count(sentAgain)} sent again, ${count(duplicates - sentAgain)} the same fact under another id`,
-    ),
-    figure("rejected", rejected, reasonsOf(verdict.rejectedBy)),
-    figure("deferred", deferred, deferred === 0 ? "" : `still held: ${reasonsOf(verdict.deferredBy)}`),
-    figure("failed", failed, "", failed === 0 ? "plain" : "bad"),
-    figure(
-      "events/s",
-      eventsPerSecond(report),
-      `${seconds.toFixed(1)} s from the first publish until nothing was left to do`,
-    ),
+    ...figureLines(report, columns - REMARK_AT - 1),
     [],
-    check("lost", verdict.lost, "acknowledged, but without a row"),
-    check("inversions", verdict.inversions, "decided before something published earlier"),
-    check("drift", verdict.drift, "orders that differ from their history or from the reference"),
+    ...promiseLines(report.verdict, columns - REMARK_AT - 1),
     [],
-    ...healingLines(report),
-    ...wrongLines(verdict.wrong),
-    isGood(verdict)
-      ? [
-          span("  ✓ ", "good"),
-          span(
-            `${count(verdict.ordersChecked)} orders audited and compared with an independent reading of the rules: all as they must be`,
-          ),
-        ]
-      : [span("  ✕ ", "bad"), span("this must not happen: see above", "bad")],
+    ...healingLines(report, columns),
+    [],
+    ...wrongLines(report.verdict.wrong),
+    ...lastWord(report.verdict, columns),
     [],
   ];
 }
@@ -78,22 +56,23 @@ export function jsonOf(report: RunReport): Readonly<Record<string, number>> {
   };
 }
 
-export function strikeNote(strike: Strike, lcid: string): string {
-  const { victim, held, depth, inHands, first, last, committed } = strike;
-  const who = `worker ${victim.number} (pid ${victim.pid})`;
-  if (!held) return `SIGKILL to ${who}, which held the hot lane ${lcid} until a moment before`;
-  return [
-    `SIGKILL to ${who}, which holds the hot lane ${lcid}`,
-    ...(first === null || last === null
-      ? ["it had nothing in its hands"]
+export function strikeNote(
+  { victim, held, depth, inHands, first, firstIsCommitted }: Strike,
+  lcid: string,
+): string {
+  const who = `SIGKILL to worker ${victim.number} (pid ${victim.pid})`;
+  if (!held) return `${who}, which held the hot lane of order ${lcid} until a moment before`;
+  const hands =
+    first === null
+      ? ["nothing stood in the lane"]
       : [
-          `in its hands: ${count(inHands)} of ${count(depth)} requests in line,`,
-          `from ${first.source} ${first.id} to ${last.source} ${last.id};`,
-          committed === 0
-            ? "none of them committed"
-            : `${count(committed)} of them committed, which the next holder will notice`,
-        ]),
-    "its lock outlives it until the lease ends; until then the lane stands still",
+          `in its hands: the first ${count(inHands)} of ${count(depth)} requests in line`,
+          `the very first: ${first.type} ${first.id}, ${firstIsCommitted ? "committed, but still in line" : "not committed"}`,
+        ];
+  return [
+    `${who}, which holds the hot lane of order ${lcid}`,
+    ...hands,
+    "its lock stays until the lease ends; until then this lane stands still",
   ].join("\n");
 }
 
@@ -107,59 +86,90 @@ function eventsPerSecond({ verdict, seconds }: RunReport): number {
   return Math.round(verdict.published / Math.max(0.001, seconds));
 }
 
-function figure(name: string, value: number, remark: string, tone: Tone = "plain"): Line {
-  return [
-    span(`  ${name.padEnd(LABEL_CELLS)}`, "quiet"),
-    span(count(value).padStart(NUMBER_CELLS), tone),
-    span(remark === "" ? "" : `   ${remark}`, "quiet"),
-  ];
-}
-
-function check(name: string, value: number, remark: string): Line {
-  const isRight = value === 0;
-  return [
-    span(`  ${name.padEnd(LABEL_CELLS)}`, "quiet"),
-    span(count(value).padStart(NUMBER_CELLS), isRight ? "good" : "bad"),
-    span(` ${isRight ? "✓" : "✕"} `, isRight ? "good" : "bad"),
-    span(remark, "quiet"),
-  ];
-}
-
-function healingLines({ strike, movedAgainMs }: RunReport): readonly Line[] {
-  if (strike === null) {
-    return [
-      [
-        span(
-          "  The hot lane was through before its holder could be found, so nobody was killed. Try a larger --burst.",
-        ),
-      ],
-      [],
-    ];
-  }
-  if (movedAgainMs === null) return [];
-  const promisedMs = LEASE_MS + AFTER_LEASE_MS;
-  return [
+function figureLines(report: RunReport, cells: number): readonly Line[] {
+  const { verdict, seconds, publishers } = report;
+  const { published, applied, duplicates, sentAgain, rejected, deferred, failed } = verdict;
+  const figures: readonly [string, number, string, Tone][] = [
+    ["published", published, `by ${publishers} publishers side by side`, "plain"],
+    ["applied", applied, "", "plain"],
     [
-      span(`  A worker was killed; its hot lane moved again after `),
-      span(`${count(movedAgainMs)} ms`, movedAgainMs <= promisedMs ? "good" : "warning"),
-      span(` (promised: ${count(promisedMs)} ms)`, "quiet"),
+      "duplicates",
+      duplicates,
+      `${count(sentAgain)} sent again, ${count(duplicates - sentAgain)} the same fact under another id`,
+      "plain",
     ],
-    [],
+    ["rejected", rejected, reasonsOf(verdict.rejectedBy), "plain"],
+    ["deferred", deferred, deferred === 0 ? "" : `still held: ${reasonsOf(verdict.deferredBy)}`, "plain"],
+    ["failed", failed, "", failed === 0 ? "plain" : "bad"],
+    ["events/s", eventsPerSecond(report), `${seconds.toFixed(1)} s from first publish to idle`, "plain"],
   ];
+  return figures.flatMap(([name, value, remark, tone]) => {
+    const [first = "", ...more] = wrapped(remark, cells);
+    return [
+      [...labelled(name, value, tone), span(first === "" ? "" : `   ${first}`, "quiet")],
+      ...more.map((text) => [span(`${" ".repeat(REMARK_AT)}${text}`, "quiet")]),
+    ];
+  });
+}
+
+function promiseLines({ lost, inversions, drift }: Verdict, cells: number): readonly Line[] {
+  const promises: readonly [string, number, string][] = [
+    ["lost", lost, "acknowledged, but without a row"],
+    ["inversions", inversions, "decided before one published earlier"],
+    ["drift", drift, "orders unlike their history or the reference"],
+  ];
+  return promises.map(([name, value, remark]) => {
+    const tone = value === 0 ? "good" : "bad";
+    return [
+      ...labelled(name, value, tone),
+      span(value === 0 ? " ✓ " : " ✕ ", tone),
+      span(remark.slice(0, Math.max(0, cells)), "quiet"),
+    ];
+  });
+}
+
+function labelled(name: string, value: number, tone: Tone): Line {
+  return [
+    span(`${MARGIN}${name.padEnd(LABEL_CELLS)}`, "quiet"),
+    span(count(value).padStart(NUMBER_CELLS), tone),
+  ];
+}
+
+function healingLines({ strike, movedAgainMs }: RunReport, columns: number): readonly Line[] {
+  if (strike === null) {
+    const why =
+      "The hot lane was through before its holder could be found, so no worker was killed. Try a larger --burst.";
+    return sentence(why, { columns, tone: "warning" });
+  }
+  if (movedAgainMs === null) return sentence(healingNote(movedAgainMs), { columns, tone: "plain" });
+  const promisedMs = LEASE_MS + AFTER_LEASE_MS;
+  const text = `One worker was killed. Its hot lane moved again after ${count(movedAgainMs)} ms; promised are ${count(promisedMs)}.`;
+  return sentence(text, { columns, tone: movedAgainMs <= promisedMs ? "plain" : "warning" });
 }
 
 function wrongLines(wrong: readonly string[]): readonly Line[] {
   if (wrong.length === 0) return [];
   const more = wrong.length - WRONG_SHOWN;
   return [
-    ...wrong.slice(0, WRONG_SHOWN).map((sentence) => [span(`  ${printable(sentence)}`, "bad")]),
-    ...(more > 0 ? [[span(`  and ${count(more)} more`, "bad")]] : []),
+    ...wrong.slice(0, WRONG_SHOWN).map((text) => [span(`${MARGIN}${printable(text)}`, "bad")]),
+    ...(more > 0 ? [[span(`${MARGIN}and ${count(more)} more`, "bad")]] : []),
     [],
   ];
 }
 
+function lastWord(verdict: Verdict, columns: number): readonly Line[] {
+  return isGood(verdict)
+    ? sentence(
+        `✓ ${count(verdict.ordersChecked)} orders audited, and compared with an independent second reading of the rules: all as they must be.`,
+        { columns, tone: "good" },
+      )
+    : sentence("✕ This must not happen. What is wrong is listed above.", { columns, tone: "bad" });
+}
+
+function sentence(text: string, { columns, tone }: { columns: number; tone: Tone }): readonly Line[] {
+  return wrapped(text, columns - MARGIN.length - 1).map((piece) => [span(`${MARGIN}${piece}`, tone)]);
+}
+
 function reasonsOf(counts: ReadonlyMap<string, number>): string {
-  const all = [...counts].map(([reason, number]) => `${printable(reason)} ${count(number)}`);
-  const more = all.length - REASONS_SHOWN;
-  return [...all.slice(0, REASONS_SHOWN), ...(more > 0 ? [`${more} more reasons`] : [])].join(", ");
+  return [...counts].map(([reason, number]) => `${printable(reason)} ${count(number)}`).join(", ");
 }

@@ -1,6 +1,6 @@
 import { createLogUpdate } from "log-update";
 import { drawFrame } from "./frame.ts";
-import { painterFor, span } from "./paint.ts";
+import { painterFor, span, wrapped } from "./paint.ts";
 import { clock, type Scene, type View } from "./scene.ts";
 
 /** Eight pictures a second look alive and cost next to nothing. */
@@ -14,18 +14,18 @@ export function createLiveView(stream: NodeJS.WriteStream, startedAtMs: number):
   return {
     everyMs: EVERY_MS,
     note: (text) => {
-      const [first = "", ...more] = text.split("\n");
       const time = clock(performance.now() - startedAtMs);
-      const lines = [
-        [span(`  ${time}  `, "quiet"), span(first)],
-        ...more.map((line) => [span(`${" ".repeat(time.length + 4)}${line}`)]),
-      ];
-      draw.persist(lines.map((line) => paint(line)).join("\n"));
+      const margin = time.length + 4;
+      const cells = stream.columns - margin - 1;
+      const lines = text.split("\n").flatMap((line) => wrapped(line, cells));
+      const painted = lines.map((line, index) =>
+        paint([span(index === 0 ? `  ${time}  ` : " ".repeat(margin), "quiet"), span(line)]),
+      );
+      draw.persist(painted.join("\n"));
       if (frame !== "") draw(frame);
     },
     show: (scene: Scene) => {
-      const { columns = 80, rows = 24 } = stream;
-      frame = drawFrame(scene, { columns, rows })
+      frame = drawFrame(scene, { columns: stream.columns, rows: stream.rows })
         .map((line) => paint(line))
         .join("\n");
       draw(frame);
