@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Pool } from "pg";
-import { asError, classify, OrderBusyError } from "./errors.ts";
+import { asError, classify, DeadlinePassedError, OrderBusyError } from "./errors.ts";
 import type { Policy } from "./order-work.ts";
 import { failing, prepare, type Ending } from "./prepared.ts";
 import { Session, type SessionLimits } from "./session.ts";
@@ -35,8 +35,16 @@ export async function applyLanes(
   if (batches.length > MAX_LANES || lcids.size !== batches.length) {
     throw new RangeError(`apply takes at most ${MAX_LANES} lanes, each once; it was given ${batches.length}`);
   }
-  const parts = batches.filter(({ requests }) => requests.length > 0).map(partOf);
   const results = new Map<string, LaneResult>();
+  const nowMs = performance.now();
+  const parts = batches
+    .filter(({ requests }) => requests.length > 0)
+    .map(partOf)
+    .filter((part) => {
+      if (part.deadlineMs > nowMs) return true;
+      results.set(part.lcid, withTrouble(part.lcid, { kind: "deadline", error: new DeadlinePassedError(part) }));
+      return false;
+    });
   const alone = parts.length > 1 ? await applyShared(context, parts, results) : parts;
   await inTurns(alone, ALONE_AT_ONCE, async (part) => {
     results.set(part.lcid, await applyAlone(context, part));
@@ -63,14 +71,20 @@ async function applyShared(
   parts: readonly LanePart[],
   results: Map<string, LaneResult>,
 ): Promise<readonly LanePart[]> {
-  let outcomes: ReadonlyMap<string, PartResult>;
-  try {
-    outcomes = await attempt(context, parts);
-  } catch (error) {
-    // Against a database that does not answer, the lanes would only time out one after another.
-    if (classify(error) !== "lost") return parts;
-    for (const { lcid } of parts) results.set(lcid, withTrouble(lcid, { kind: "down", error }));
-    return [];
+  let outcomes: ReadonlyMap<string, PartResult> | undefined;
+  for (let tries = 1; outcomes === undefined; tries += 1) {
+    const startedMs = performance.now();
+    try {
+      outcomes = await attempt(context, parts);
+    } catch (error) {
+      if (classify(error) !== "lost") return parts;
+      if (isSpent(context, { tries, startedMs })) {
+        // Against a database that does not answer, the lanes would only time out one after another.
+        for (const { lcid } of parts) results.set(lcid, withTrouble(lcid, { kind: "down", error }));
+        return [];
+      }
+      await pause(backoffMs(tries));
+    }
   }
   return parts.filter((part) => {
     const outcome = outcomes.get(part.lcid);
@@ -88,6 +102,7 @@ async function applyAlone(context: ApplyContext, whole: LanePart): Promise<LaneR
   let tries = 0;
   while (settled.length < whole.events.length) {
     const part = { ...whole, events: whole.events.slice(settled.length, settled.length + size) };
+    const startedMs = performance.now();
     try {
       const outcome = (await attempt(context, [part])).get(lcid);
       if (outcome === undefined || outcome.kind === "busy") throw new OrderBusyError({ lcid });
@@ -99,7 +114,7 @@ async function applyAlone(context: ApplyContext, whole: LanePart): Promise<LaneR
       tries = 0;
     } catch (error) {
       tries += 1;
-      const next = afterFailure(error, { size, tries });
+      const next = afterFailure(error, { size, tries, spent: isSpent(context, { tries, startedMs }) });
       if (next.kind === "stop") return withTrouble(lcid, { kind: next.trouble, error, settled, released });
       if (next.kind === "poison") {
         const rest = await failCulprit(context, part, error);
@@ -120,9 +135,15 @@ type NextStep =
   | { readonly kind: "poison" }
   | { readonly kind: "stop"; readonly trouble: LaneTrouble["kind"] };
 
-function afterFailure(error: unknown, { size, tries }: { size: number; tries: number }): NextStep {
-  if (error instanceof OrderBusyError) return { kind: "stop", trouble: "passing" };
-  const spent = tries >= MAX_TRIES;
+/** An attempt that took as long as a lock may be waited for was no quick one; the lane waits better than a connection does. */
+function isSpent({ limits }: ApplyContext, { tries, startedMs }: { tries: number; startedMs: number }): boolean {
+  return tries >= MAX_TRIES || performance.now() - startedMs >= limits.lockTimeoutMs;
+}
+
+function afterFailure(
+  error: unknown,
+  { size, tries, spent }: { size: number; tries: number; spent: boolean },
+): NextStep {
   switch (classify(error)) {
     case "lost":
       return spent ? { kind: "stop", trouble: "down" } : { kind: "again", size, pauseMs: backoffMs(tries) };

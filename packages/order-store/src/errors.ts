@@ -119,7 +119,7 @@ const CONTENT_CLASSES: ReadonlySet<string> = new Set(["22", "23", "54"]);
 
 export function classify(error: unknown): TroubleClass {
   if (error instanceof ConnectionLostError || error instanceof TripTimeoutError) return "lost";
-  if (error instanceof PurgedMeanwhileError) return "passing";
+  if (error instanceof PurgedMeanwhileError || error instanceof OrderBusyError) return "passing";
   if (!(error instanceof DatabaseError) || error.code === undefined) return "unknown";
   const state = error.code;
   if (state === "57014") return "tooLong";
