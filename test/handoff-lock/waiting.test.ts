@@ -143,6 +143,23 @@ describe("polls stand behind every word", () => {
     expect(await standing).toEqual({ kind: "settled", value: "outcome of b" });
   });
 
+  test("a poll that crosses its outcome on the way does not put the request in line again", async () => {
+    const lcid = lab.lane();
+    await holder.queue(lcid, requests("a", "b"));
+    const turn = turnOf(await holder.enter(lcid, request("a")));
+    const standing = waiter.stand(lcid, request("b"), { signal: NEVER });
+    await seated(lcid, 1);
+    const channel = (await redis.hget(`${lab.prefix}:seat:{${lcid}}`, "b"))!;
+    // The outcome is settled and nowhere to be found: its message is under way, behind the one that makes the waiter ask.
+    await redis.del(`${lab.prefix}:seat:{${lcid}}`);
+    await turn.handOff(settle("a", "b"));
+    await redis.del(`${lab.prefix}:done:{${lcid}}`);
+    await redis.publish(channel, JSON.stringify(["wake", lcid, "b"]));
+    await redis.publish(channel, JSON.stringify(["settled", lcid, "b", "on its way"]));
+    expect(await standing).toEqual({ kind: "settled", value: "on its way" });
+    expect((await holder.inspect(lcid)).depth).toBe(0);
+  });
+
   test("a waiter whose lane was lost stands in line again", async () => {
     const polling = lab.process({ pollMs: 20, waitMs: 30_000 });
     const lcid = lab.lane();
@@ -177,7 +194,12 @@ describe("polls stand behind every word", () => {
 describe("stepping back", () => {
   test("a waiter steps back once its lane has shown no progress for waitMs, and its request keeps its place", async () => {
     const steps: string[] = [];
-    const brief = lab.process({ waitMs: 150, pollMs: 30, onStepBack: (lcid) => steps.push(lcid) });
+    const brief = lab.process({
+      waitMs: 150,
+      wordMs: 3_600_000,
+      pollMs: 30,
+      onStepBack: (lcid) => steps.push(lcid),
+    });
     const lcid = lab.lane();
     await holder.queue(lcid, requests("a", "b"));
     const turn = turnOf(await holder.enter(lcid, request("a")));
@@ -212,19 +234,20 @@ describe("stepping back", () => {
   test("progress that only a poll sees keeps a waiter, but not for longer than wordMs", async () => {
     const brief = lab.process({ waitMs: 1500, wordMs: 2500, pollMs: 40 });
     const lcid = lab.lane();
-    await holder.queue(lcid, [...numbered(100), request("last")]);
+    await holder.queue(lcid, [...numbered(400), request("last")]);
     const turn = turnOf(await holder.enter(lcid));
     let done = false;
     const startedAtMs = performance.now();
     const standing = brief.stand(lcid, request("last"), { signal: NEVER }).finally(() => {
       done = true;
     });
-    for (const { key } of numbered(100)) {
+    for (const { key } of numbered(400)) {
       if (done) break;
       await turn.handOff(settle(key));
       const untilMs = performance.now() + 50;
       await eventually(() => performance.now() >= untilMs, { everyMs: 5 });
     }
+    expect(done, "it stepped back while its lane went on").toBe(true);
     expect(await standing).toEqual({ kind: "steppedBack" });
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(2500);
     await turn.leave();

@@ -101,7 +101,7 @@ export class Leases {
       const args = [lease.token, this.#leaseMs];
       const reply = await this.#scripts.run("renew", { lcid: lease.lcid, args });
       if (Number(reply) === 1) lease.prove(sentAtMs);
-      else if (!this.#handingOff.has(lease)) this.lose(lease, "taken");
+      else this.lose(lease, "taken");
     } catch {
       // Unanswered is not lost: the next round asks again, and the deadline ends it if nothing answers until then.
     } finally {
