@@ -6,9 +6,6 @@
  * Not for: deciding what a request means or whether it was done before. A lane gives order and throughput; a holder that
  * lost its lease can still be at work, so what must happen at most once is decided where the result is stored.
  */
-import type { Lanes, LanesOptions } from "./contract.ts";
-import { LanesOnRedis } from "./lanes-on-redis.ts";
-
 export type {
   Entry,
   Handoff,
@@ -25,9 +22,5 @@ export type {
   StandingRequest,
   Turn,
 } from "./contract.ts";
+export { createLanes } from "./lanes-on-redis.ts";
 export { LaneNameError, LaneUnavailableError, LeaseLostError, OutOfMemoryError } from "./errors.ts";
-
-/** Lanes on one Redis. Owns one subscription and one renewal timer, whatever the number of lanes. */
-export function createLanes(options: LanesOptions): Lanes {
-  return new LanesOnRedis(options);
-}

@@ -42,8 +42,13 @@ type AttemptResult =
   /** The request is not standing, and its body is wanted. */
   | { readonly kind: "absent" };
 
+/** Lanes on one Redis. Owns one subscription and one renewal timer, whatever the number of lanes. */
+export function createLanes(options: LanesOptions): Lanes {
+  return new LanesOnRedis(options);
+}
+
 /** Ties the owners together: scripts ask Redis, leases keep turns alive, seats wait, hints shorten the waiting. */
-export class LanesOnRedis implements Lanes {
+class LanesOnRedis implements Lanes {
   readonly #settings: Settings;
   readonly #scripts: LaneScripts;
   readonly #leases: Leases;
