@@ -42,7 +42,10 @@ export async function applyLanes(
     .map(partOf)
     .filter((part) => {
       if (part.deadlineMs > nowMs) return true;
-      results.set(part.lcid, withTrouble(part.lcid, { kind: "deadline", error: new DeadlinePassedError(part) }));
+      results.set(
+        part.lcid,
+        withTrouble(part.lcid, { kind: "deadline", error: new DeadlinePassedError(part) }),
+      );
       return false;
     });
   const alone = parts.length > 1 ? await applyShared(context, parts, results) : parts;
@@ -136,7 +139,10 @@ type NextStep =
   | { readonly kind: "stop"; readonly trouble: LaneTrouble["kind"] };
 
 /** An attempt that took as long as a lock may be waited for was no quick one; the lane waits better than a connection does. */
-function isSpent({ limits }: ApplyContext, { tries, startedMs }: { tries: number; startedMs: number }): boolean {
+function isSpent(
+  { limits }: ApplyContext,
+  { tries, startedMs }: { tries: number; startedMs: number },
+): boolean {
   return tries >= MAX_TRIES || performance.now() - startedMs >= limits.lockTimeoutMs;
 }
 

@@ -8,6 +8,7 @@ import {
   type Ref,
 } from "@junban/orders";
 import { sql } from "kysely";
+import { DERIVED_COLUMNS, LINE_COLUMNS, ORDER_COLUMNS, REF_COLUMNS } from "./columns.ts";
 import type { MaintenanceContext } from "./locked-order.ts";
 import { lineRow, orderRow, refRow } from "./rows.ts";
 import { BEGIN_SNAPSHOT, COMMIT, Session } from "./session.ts";
@@ -31,18 +32,22 @@ const pageOfOrders = statement<{ after: string; limit: number }>()("page_of_orde
 );
 type Lcids = { lcids: readonly string[] };
 const ordersNamed = statement<Lcids>()("orders_named", ({ lcids }) =>
-  db.selectFrom("orders").selectAll().where("lcid", "=", anyOf(lcids)).orderBy("lcid"),
+  db
+    .selectFrom("orders")
+    .select([...ORDER_COLUMNS, ...DERIVED_COLUMNS])
+    .where("lcid", "=", anyOf(lcids))
+    .orderBy("lcid"),
 );
 const linesNamed = statement<Lcids>()("lines_named", ({ lcids }) =>
   db
     .selectFrom("order_lines")
-    .selectAll()
+    .select(LINE_COLUMNS)
     .where("lcid", "=", anyOf(lcids))
     .orderBy("lcid")
     .orderBy("line_id"),
 );
 const refsAll = statement<Lcids>()("refs_all", ({ lcids }) =>
-  db.selectFrom("order_refs").selectAll().where("lcid", "=", anyOf(lcids)),
+  db.selectFrom("order_refs").select(REF_COLUMNS).where("lcid", "=", anyOf(lcids)),
 );
 const historyNamed = statement<Lcids>()("history_named", ({ lcids }) =>
   db
@@ -147,13 +152,16 @@ function bookkeeping(
   const firstGap = versions.findIndex((version, index) => version !== index + 1);
   const arrivalGap = history.findIndex(({ arrival }, index) => arrival !== index + 1);
   const blocked = history.some(({ outcome, reason }) => outcome === "deferred" && reason === "BLOCKED");
+  const failed = history.some(({ outcome }) => outcome === "failed");
   return [
     ...unless(firstGap === -1, "order_events.version", versions[firstGap], firstGap + 1),
     ...unless(arrivalGap === -1, "order_events.arrival", history[arrivalGap]?.arrival, arrivalGap + 1),
     ...unless(order.version === versions.length, "orders.version", order.version, versions.length),
     ...unless(order.arrivals === history.length, "orders.arrivals", order.arrivals, history.length),
     ...compared("orders.held", order.held, history.filter(({ outcome }) => outcome === "deferred").length),
+    // A failed event alone may stand in an order that goes on: that is what the skip policy does.
     ...unless(order.halted || !blocked, "orders.halted", order.halted, true),
+    ...unless(!order.halted || blocked || failed, "orders.halted", order.halted, false),
     ...unless(
       news.every((version) => version <= order.version),
       "outbox.version",

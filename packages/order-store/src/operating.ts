@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { EventNotFoundError, WrongOutcomeError } from "./errors.ts";
 import { ask, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
 import type { OrderWork } from "./order-work.ts";
-import { deferredFor, eventForOperator, standingInFront } from "./reading.ts";
+import { deferredFor, eventForOperator, standingInFront, unsupportedEvents } from "./reading.ts";
 import { bind, db, statement } from "./statement.ts";
-import type { OperatorResult } from "./types.ts";
+import type { MaintenanceLocator, OperatorResult } from "./types.ts";
 import type { Answer } from "./verdicts.ts";
 import { placeOf, waitingEvent, type WaitingRow } from "./waiting.ts";
 
@@ -97,7 +97,9 @@ async function releaseStep(order: LockedOrder): Promise<{ decided: number; more:
   const [front] = await order.read(bind(standingInFront, { lcid }));
   if (front === undefined || front.failed > 0) return { decided: 0, more: false, halted: true };
   // One more than is decided now tells whether this step is the last, so that the flag falls together with it.
-  const rows = await order.read(bind(deferredFor, { lcid, reason: "BLOCKED", limit: STEP_SIZE + 1 }));
+  const rows = await order.read(
+    bind(deferredFor, { lcid, reason: "BLOCKED", after: 0, limit: STEP_SIZE + 1 }),
+  );
   const step = rows.slice(0, STEP_SIZE);
   const work = await order.workFor(step.flatMap((row) => waitingEvent(row) ?? []));
   const decided = decideInTurn(work, step);
@@ -119,12 +121,27 @@ function decideInTurn(work: OrderWork, rows: readonly WaitingRow[]): number {
   return rows.length;
 }
 
+/** Orders with events that an older build did not know and this one does; what neither knows is passed over. */
+export async function ordersWithUnsupported(
+  context: MaintenanceContext,
+  { after = "", limit }: MaintenanceLocator,
+): Promise<readonly string[]> {
+  const lcids = new Set<string>();
+  let place = { lcid: after, arrival: Number.MAX_SAFE_INTEGER };
+  for (;;) {
+    const rows = await ask(context, bind(unsupportedEvents, { ...place, limit: STEP_SIZE }));
+    for (const row of rows) if (waitingEvent(row) !== null) lcids.add(row.lcid);
+    const last = rows.at(-1);
+    if (last === undefined || lcids.size >= limit) return [...lcids].slice(0, limit);
+    place = { lcid: last.lcid, arrival: last.arrival };
+  }
+}
+
 /** Decides events that an older build did not know, by arrival; a halted order's stay where they are. */
 export async function redecideUnsupported(context: MaintenanceContext, lcid: string): Promise<number> {
   const decided = await onLockedOrder(context, lcid, async (order) => {
     if (order.row.halted) return 0;
-    const rows = await order.read(bind(deferredFor, { lcid, reason: "UNSUPPORTED", limit: STEP_SIZE }));
-    const known = rows.filter((row) => waitingEvent(row) !== null);
+    const known = await firstKnown(order);
     if (known.length === 0) return 0;
     const work = await order.workFor(known.flatMap((row) => waitingEvent(row) ?? []));
     const count = decideInTurn(work, known);
@@ -132,6 +149,20 @@ export async function redecideUnsupported(context: MaintenanceContext, lcid: str
     return count;
   });
   return decided ?? 0;
+}
+
+/** The first of an order's unsupported events that this build can decide, however many it cannot stand in front of them. */
+async function firstKnown(order: LockedOrder): Promise<readonly WaitingRow[]> {
+  const { lcid } = order.row;
+  let after = 0;
+  for (;;) {
+    const rows = await order.read(
+      bind(deferredFor, { lcid, reason: "UNSUPPORTED", after, limit: STEP_SIZE }),
+    );
+    const known = rows.filter((row) => waitingEvent(row) !== null);
+    if (known.length > 0 || rows.length < STEP_SIZE) return known;
+    after = rows.at(-1)?.arrival ?? after;
+  }
 }
 
 async function withReleased(

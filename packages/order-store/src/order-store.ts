@@ -1,10 +1,10 @@
-import { decide, interpret, type EventEnvelope } from "@junban/orders";
+import { decide } from "@junban/orders";
 import { sql } from "kysely";
 import { applyLanes } from "./apply.ts";
 import { audit } from "./auditing.ts";
 import { expireHeld, ordersWithOverdue } from "./expiring.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
-import { drop, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
+import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
 import type { Policy } from "./order-work.ts";
 import { purgeableOrders, purgeOne } from "./purging.ts";
 import { listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
@@ -100,19 +100,6 @@ export interface OrderStore {
   close(): Promise<void>;
 }
 
-const unsupportedEvents = statement<{ after: string; limit: number }>()(
-  "unsupported_events",
-  ({ after, limit }) =>
-    db
-      .selectFrom("order_events")
-      .select(["lcid", "event"])
-      .where("outcome", "=", sql.lit("deferred"))
-      .where("reason", "=", sql.lit("UNSUPPORTED"))
-      .where("lcid", ">", after)
-      .orderBy("lcid")
-      .limit(sql<number>`${limit}::int`),
-);
-
 const haltedWithoutFailure = statement<{ after: string; limit: number }>()(
   "halted_without_failure",
   ({ after, limit }) =>
@@ -183,10 +170,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     summary: () => summary(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
     expireHeld: (lcid) => expireHeld(context, lcid),
-    unsupported: async ({ limit, after = "" }) => {
-      const rows = await ask(context, bind(unsupportedEvents, { after, limit }));
-      return [...new Set(rows.filter(decidable).map(({ lcid }) => lcid))];
-    },
+    unsupported: (locator) => ordersWithUnsupported(context, locator),
     redecideUnsupported: (lcid) => redecideUnsupported(context, lcid),
     stuckHalted: ({ limit, after = "" }) =>
       lcidsOf(ask(context, bind(haltedWithoutFailure, { after, limit }))),
@@ -202,8 +186,4 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
       await Promise.all([endPool(applying, limits), endPool(pool, limits)]);
     },
   };
-}
-
-function decidable({ event }: { event: unknown }): boolean {
-  return event !== null && interpret(event as EventEnvelope).kind === "known";
 }

@@ -1,26 +1,8 @@
 import { sql } from "kysely";
+import { LINE_COLUMNS, ORDER_COLUMNS, REF_COLUMNS } from "./columns.ts";
 import { anyOf, db, statement } from "./statement.ts";
 
 /** What the transaction reads before it decides. All of it is found by key, so an order's past costs nothing. */
-
-const ORDER_COLUMNS = [
-  "lcid",
-  "placed",
-  "cancelled",
-  "currency",
-  "ship_gate",
-  "adjustment_minor",
-  "authorized_minor",
-  "captured_minor",
-  "voided_minor",
-  "refunded_minor",
-  "open_cancels",
-  "payment_failures",
-  "held",
-  "halted",
-  "arrivals",
-  "version",
-] as const;
 
 /**
  * Locks orders against other transitions, in one fixed order, without disturbing inserts of their child rows.
@@ -116,24 +98,11 @@ export const inbox = statement<{
 );
 
 export const linesOf = statement<{ lcids: readonly string[] }>()("lines_of", ({ lcids }) =>
-  db.selectFrom("order_lines").selectAll().where("lcid", "=", anyOf(lcids)),
+  db.selectFrom("order_lines").select(LINE_COLUMNS).where("lcid", "=", anyOf(lcids)),
 );
 
-const REF_COLUMNS = [
-  "found.lcid",
-  "found.kind",
-  "found.ref",
-  "found.parent_kind",
-  "found.parent_ref",
-  "found.data_digest",
-  "found.amount",
-  "found.used",
-  "found.voided",
-  "found.reversed",
-  "found.open",
-  "found.line_id",
-  "found.detail",
-] as const;
+const NAMED_COLUMNS = REF_COLUMNS.map((column) => `named.${column}` as const);
+const FOUND_COLUMNS = REF_COLUMNS.map((column) => `found.${column}` as const);
 
 type RefArrays = { lcids: readonly string[]; kinds: readonly string[]; refs: readonly string[] };
 
@@ -152,11 +121,11 @@ export const refsNamed = statement<RefArrays>()("refs_named", ({ lcids, kinds, r
         .onRef("named.kind", "=", "wanted.kind")
         .onRef("named.ref", "=", "wanted.ref"),
     )
-    .selectAll("named");
+    .select(NAMED_COLUMNS);
   return db
     .with("named", () => named)
     .selectFrom("named as found")
-    .select(REF_COLUMNS)
+    .select(FOUND_COLUMNS)
     .unionAll((also) =>
       also
         .selectFrom("named")
@@ -166,7 +135,7 @@ export const refsNamed = statement<RefArrays>()("refs_named", ({ lcids, kinds, r
             .onRef("found.kind", "=", "named.parent_kind")
             .onRef("found.ref", "=", "named.parent_ref"),
         )
-        .select(REF_COLUMNS),
+        .select(FOUND_COLUMNS),
     );
 });
 
@@ -193,16 +162,32 @@ export const heldOf = statement<{ lcids: readonly string[] }>()("held_of", ({ lc
     .orderBy("arrival"),
 );
 
-/** Events of one order deferred for one reason, by arrival. */
-export const deferredFor = statement<{ lcid: string; reason: string; limit: number }>()(
+/** Events of one order deferred for one reason, by arrival, from behind `after`. */
+export const deferredFor = statement<{ lcid: string; reason: string; after: number; limit: number }>()(
   "deferred_for",
-  ({ lcid, reason, limit }) =>
+  ({ lcid, reason, after, limit }) =>
     db
       .selectFrom("order_events")
       .select(WAITING_COLUMNS)
       .where("lcid", "=", lcid)
       .where("outcome", "=", sql.lit("deferred"))
       .where("reason", "=", reason)
+      .where("arrival", ">", after)
+      .orderBy("arrival")
+      .limit(sql<number>`${limit}::int`),
+);
+
+/** Events that an older build did not know, over all orders, from behind one of them. */
+export const unsupportedEvents = statement<{ lcid: string; arrival: number; limit: number }>()(
+  "unsupported_events",
+  ({ lcid, arrival, limit }) =>
+    db
+      .selectFrom("order_events")
+      .select(WAITING_COLUMNS)
+      .where("outcome", "=", sql.lit("deferred"))
+      .where("reason", "=", sql.lit("UNSUPPORTED"))
+      .where(sql<boolean>`(lcid, arrival) > (${lcid}::text, ${arrival}::bigint)`)
+      .orderBy("lcid")
       .orderBy("arrival")
       .limit(sql<number>`${limit}::int`),
 );

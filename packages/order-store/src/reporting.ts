@@ -1,27 +1,32 @@
 import { derive, OrderState, type EventEnvelope, type Line } from "@junban/orders";
 import { sql, type Selectable } from "kysely";
+import { EVENT_COLUMNS, LINE_COLUMNS, ORDER_COLUMNS } from "./columns.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { lineOf, totalsOf } from "./rows.ts";
 import type { OrderEvents, Orders } from "./schema.ts";
-import { Session } from "./session.ts";
+import { BEGIN_SNAPSHOT, COMMIT, Session } from "./session.ts";
 import { bind, db, statement, type NoValues } from "./statement.ts";
 import type { DeadLetter, EventReport, HeldReport, OrderReport, StoreSummary } from "./types.ts";
 
 /** Reading for people. No statement here takes a lock, so none waits for a writer. */
 
 type Reader = Pick<MaintenanceContext, "pool" | "limits">;
-type EventRow = Selectable<OrderEvents>;
+type OrderRow = Pick<Selectable<Orders>, (typeof ORDER_COLUMNS)[number] | "placed_at" | "updated_at">;
+type EventRow = Pick<Selectable<OrderEvents>, (typeof EVENT_COLUMNS)[number]>;
 
 const orderOf = statement<{ lcid: string }>()("order_of", ({ lcid }) =>
-  db.selectFrom("orders").selectAll().where("lcid", "=", lcid),
+  db
+    .selectFrom("orders")
+    .select([...ORDER_COLUMNS, "placed_at", "updated_at"])
+    .where("lcid", "=", lcid),
 );
 const linesOfOrder = statement<{ lcid: string }>()("lines_of_order", ({ lcid }) =>
-  db.selectFrom("order_lines").selectAll().where("lcid", "=", lcid).orderBy("line_id"),
+  db.selectFrom("order_lines").select(LINE_COLUMNS).where("lcid", "=", lcid).orderBy("line_id"),
 );
 const heldOfOrder = statement<{ lcid: string }>()("held_of_order", ({ lcid }) =>
   db
     .selectFrom("order_events")
-    .selectAll()
+    .select(EVENT_COLUMNS)
     .where("lcid", "=", lcid)
     .where("outcome", "=", sql.lit("deferred"))
     .orderBy("arrival"),
@@ -29,16 +34,16 @@ const heldOfOrder = statement<{ lcid: string }>()("held_of_order", ({ lcid }) =>
 const alertsOfOrder = statement<{ lcid: string }>()("alerts_of_order", ({ lcid }) =>
   db
     .selectFrom("order_events")
-    .selectAll()
+    .select(EVENT_COLUMNS)
     .where("lcid", "=", lcid)
     .where("alert", "=", sql.lit(true))
     .orderBy("arrival"),
 );
 const historyOf = statement<{ lcid: string }>()("history_of", ({ lcid }) =>
-  db.selectFrom("order_events").selectAll().where("lcid", "=", lcid).orderBy("arrival"),
+  db.selectFrom("order_events").select(EVENT_COLUMNS).where("lcid", "=", lcid).orderBy("arrival"),
 );
 const eventOf = statement<{ source: string; id: string }>()("event_of", ({ source, id }) =>
-  db.selectFrom("order_events").selectAll().where("source", "=", source).where("event_id", "=", id),
+  db.selectFrom("order_events").select(EVENT_COLUMNS).where("source", "=", source).where("event_id", "=", id),
 );
 const heldByDeadline = statement<{ dueWithinMs: number | null; limit: number }>()(
   "held_by_deadline",
@@ -60,7 +65,7 @@ const deadLetters = statement<{ reason: string | null; outcome: string | null; l
   ({ reason, outcome, limit }) =>
     db
       .selectFrom("order_events")
-      .selectAll()
+      .select(EVENT_COLUMNS)
       .where("outcome", "in", [sql.lit("failed"), sql.lit("rejected")])
       .where(
         sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
@@ -96,11 +101,14 @@ export const ping = statement<NoValues>()("ping", () => db.selectNoFrom(sql<numb
 export async function readOrder(reader: Reader, lcid: string): Promise<OrderReport | null> {
   const session = await Session.open(reader.pool, reader.limits);
   try {
-    const [orders, lines, held, alerts] = await session.trip([
+    // One snapshot, so that the report shows the order as it stood at one moment.
+    const [, orders, lines, held, alerts] = await session.trip([
+      BEGIN_SNAPSHOT,
       bind(orderOf, { lcid }),
       bind(linesOfOrder, { lcid }),
       bind(heldOfOrder, { lcid }),
       bind(alertsOfOrder, { lcid }),
+      COMMIT,
     ]);
     const row = orders.rows[0];
     return row === undefined
@@ -112,7 +120,7 @@ export async function readOrder(reader: Reader, lcid: string): Promise<OrderRepo
 }
 
 function orderReport(
-  row: Selectable<Orders>,
+  row: OrderRow,
   { lines, held, alerts }: { lines: readonly Line[]; held: readonly EventRow[]; alerts: readonly EventRow[] },
 ): OrderReport {
   const { openMinor: _openMinor, ...derived } = derive(
