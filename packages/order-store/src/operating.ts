@@ -44,7 +44,9 @@ export async function replay(context: MaintenanceContext, identity: Identity): P
       });
     }
     const work = await order.workFor([waiting]);
-    const decided = work.decideAgain(waiting);
+    // Its place is behind whatever else stands failed or blocked in front of it.
+    const isBehind = order.row.halted && (await inFront(order, waiting.arrival)) > 0;
+    const decided = isBehind ? work.block(waiting) : work.decideAgain(waiting);
     await order.commit(work);
     return decided;
   });
@@ -94,7 +96,7 @@ export async function releaseHalted(
 async function releaseStep(order: LockedOrder): Promise<{ decided: number; more: boolean; halted: boolean }> {
   const { lcid, halted } = order.row;
   if (!halted) return { decided: 0, more: false, halted: false };
-  const [front] = await order.read(bind(standingInFront, { lcid }));
+  const [front] = await order.read(bind(standingInFront, { lcid, before: Number.MAX_SAFE_INTEGER }));
   if (front === undefined || front.failed > 0) return { decided: 0, more: false, halted: true };
   // One more than is decided now tells whether this step is the last, so that the flag falls together with it.
   const rows = await order.read(
@@ -107,6 +109,11 @@ async function releaseStep(order: LockedOrder): Promise<{ decided: number; more:
   work.halt(more || work.stopped);
   await order.commit(work);
   return { decided, more, halted: work.halted };
+}
+
+async function inFront(order: LockedOrder, before: number): Promise<number> {
+  const [front] = await order.read(bind(standingInFront, { lcid: order.row.lcid, before }));
+  return front === undefined ? 0 : front.failed + front.blocked;
 }
 
 /** Returns how many were decided: all of them, unless one failed. */

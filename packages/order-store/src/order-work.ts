@@ -143,6 +143,13 @@ export class OrderWork {
     return verdict;
   }
 
+  /** Lets an event that is asked again wait for those in front of it. */
+  block(waiting: WaitingEvent): Answer {
+    const verdict = deferred("BLOCKED", { holdMs: null, fromNow: false });
+    this.#record(waiting, verdict);
+    return verdict;
+  }
+
   /** Leaves an event that was blocked to a build that knows its type. */
   setAside(waiting: Omit<WaitingEvent, "event">): void {
     this.#record(waiting, deferred("UNSUPPORTED", { holdMs: null, fromNow: false }));

@@ -203,16 +203,19 @@ export const eventForOperator = statement<{ source: string; id: string }>()(
       .where("event_id", "=", id),
 );
 
-/** How many events of an order stand failed, and how many are blocked behind them. */
-export const standingInFront = statement<{ lcid: string }>()("standing_in_front", ({ lcid }) =>
-  db
-    .selectFrom("order_events")
-    .select((select) => [
-      select.fn.countAll<number>().filterWhere("outcome", "=", sql.lit("failed")).as("failed"),
-      select.fn.countAll<number>().filterWhere("reason", "=", sql.lit("BLOCKED")).as("blocked"),
-    ])
-    .where("lcid", "=", lcid)
-    .where((where) =>
-      where.or([where("outcome", "=", sql.lit("failed")), where("outcome", "=", sql.lit("deferred"))]),
-    ),
+/** How many events of an order stand failed, and how many are blocked behind them, in front of the given arrival. */
+export const standingInFront = statement<{ lcid: string; before: number }>()(
+  "standing_in_front",
+  ({ lcid, before }) =>
+    db
+      .selectFrom("order_events")
+      .select((select) => [
+        select.fn.countAll<number>().filterWhere("outcome", "=", sql.lit("failed")).as("failed"),
+        select.fn.countAll<number>().filterWhere("reason", "=", sql.lit("BLOCKED")).as("blocked"),
+      ])
+      .where("lcid", "=", lcid)
+      .where("arrival", "<", before)
+      .where((where) =>
+        where.or([where("outcome", "=", sql.lit("failed")), where("outcome", "=", sql.lit("deferred"))]),
+      ),
 );
