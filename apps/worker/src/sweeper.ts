@@ -72,8 +72,9 @@ export class Sweeper {
     this.#stopped = true;
     this.#wake?.();
     await this.#running;
-    await this.#turn?.leave();
+    const turn = this.#turn;
     this.#turn = null;
+    await turn?.leave();
   }
 
   async #run(): Promise<void> {
