@@ -81,8 +81,8 @@ export class Publication {
     burst: readonly PublisherStep[],
     signal: AbortSignal,
   ): Promise<void> {
-    const [first] = burst;
-    while (first !== undefined && this.#acknowledged.length < first.index) {
+    const startAt = burst[0]?.index ?? 0;
+    while (this.#acknowledged.length < startAt) {
       signal.throwIfAborted();
       await pause(LOOK_EVERY_MS);
     }
