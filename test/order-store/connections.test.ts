@@ -1,0 +1,184 @@
+import { performance } from "node:perf_hooks";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/index.ts";
+import { expectSound } from "./picture.ts";
+import { applyTo, openShop, wordsOf, type Shop } from "./shop.ts";
+import { batchOf, Story } from "./story.ts";
+import { raiseAt } from "./traps.ts";
+
+const CLOSE_BOUND_MS = 15_000;
+
+async function terminateAll(shop: Shop): Promise<number> {
+  const rows = await shop.sql(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name like 'junban%'`,
+  );
+  return rows.length;
+}
+
+/** As a worker does it: the same batch again until the lane is answered. */
+async function applyUntilSettled(shop: Shop, events: Parameters<Shop["apply"]>[0]): Promise<string[]> {
+  return eventually(
+    async () => {
+      const result = await shop.apply(events);
+      expect(result.trouble).toBeNull();
+      return wordsOf(result);
+    },
+    { withinMs: 20_000 },
+  );
+}
+
+describe("100 children inserted beside payments", () => {
+  test("none of them waits or deadlocks, although each references the order under payment", async () => {
+    const shop = await openShop();
+    const story = new Story("O1");
+    await shop.apply([story.placed(), story.authorized("a1", 1_000)]);
+    const writers = await Promise.all(
+      Array.from({ length: 10 }, async () => shop.session({ lockTimeoutMs: 1_000 })),
+    );
+    let inserted = 0;
+    const inserting = writers.map(async (writer, number) => {
+      for (let round = 0; round < 10; round += 1) {
+        await writer.query(
+          `insert into order_lines (lcid, line_id, sku, added_quantity, quantity, peak, unit_amount_minor)
+           values ('O1', $1, 'sku', 1, 1, 1, 1)`,
+          [`child-${number}-${round}`],
+        );
+        inserted += 1;
+      }
+    });
+    const paying = Array.from({ length: 4 }, async (_, number) => {
+      for (let round = 0; round < 10; round += 1) {
+        expect((await shop.apply([story.captured(`c${number}-${round}`, "a1", 1)])).trouble).toBeNull();
+      }
+    });
+    await Promise.all([...inserting, ...paying]);
+    expect(inserted).toBe(100);
+    expect(await shop.store.readOrder("O1")).toMatchObject({ version: 42, capturedMinor: 40 });
+  });
+});
+
+describe("a pool of one", () => {
+  test.each(["23514", "XX000", "40001", "25P03"])(
+    "a transaction that ended in %s leaves nothing to the next user of its connection",
+    async (code) => {
+      const shop = await openShop({ poolSize: 1 });
+      await raiseAt(shop, { table: "order_refs", on: "insert", when: "new.ref = 'bad'", code });
+      const bad = new Story("BAD");
+      await shop.apply([bad.placed(), bad.sold("bad")]);
+      const good = new Story("GOOD");
+      expect(wordsOf(await shop.apply([good.placed(), good.sold("c1")]))).toEqual(["applied 1", "applied 2"]);
+      expect(shop.store.poolInUse()).toBe(0);
+      const open = await shop.sql(
+        `select state from pg_stat_activity where datname = current_database()
+         and application_name like 'junban%' and state <> 'idle'`,
+      );
+      expect(open).toEqual([]);
+      await expectSound(shop);
+    },
+  );
+
+  test("two of one, with fifty applies at once: everybody gets a turn", async () => {
+    const shop = await openShop({ poolSize: 2 });
+    const stories = Array.from({ length: 50 }, (_, index) => new Story(`O${index}`));
+    const results = await Promise.all(
+      stories.map(async (story) => shop.apply([story.placed(), story.sold("c1")])),
+    );
+    expect(results.map(wordsOf)).toEqual(stories.map(() => ["applied 1", "applied 2"]));
+    expect(shop.store.poolInUse()).toBe(0);
+    await expectSound(shop);
+  });
+
+  test("fifty applies of one order at once are one line of events, each applied once", async () => {
+    const shop = await openShop({ poolSize: 2, lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 });
+    const story = new Story("O1");
+    await shop.apply([story.placed()]);
+    const results = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => shop.apply([story.sold(`c${index}`, 1)])),
+    );
+    const versions = results.flatMap(({ settled }) => settled.map(({ version }) => version ?? 0));
+    expect(versions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2));
+    await expectSound(shop);
+  });
+});
+
+describe("backends terminated again and again", () => {
+  test("fifty times in the middle of work: the pool recovers, nothing is lost or doubled, and close() is on time", async () => {
+    const shop = await openShop({ poolSize: 3 });
+    const stories = Array.from({ length: 6 }, (_, index) => new Story(`O${index}`));
+    const enough = new AbortController();
+    let ended = 0;
+    const terminating = (async () => {
+      let rounds = 0;
+      while (rounds < 50) {
+        const count = await terminateAll(shop);
+        ended += count;
+        if (count > 0) rounds += 1;
+      }
+      return rounds;
+    })();
+    let events = 0;
+    const working = stories.map(async (story) => {
+      await applyUntilSettled(shop, [story.placed()]);
+      while (!enough.signal.aborted) {
+        events += 1;
+        await applyUntilSettled(shop, [story.sold(`c${events}`, 1), story.captured(`d${events}`, "none", 1)]);
+      }
+    });
+    const rounds = await terminating;
+    enough.abort();
+    await Promise.all(working);
+    expect(rounds).toBe(50);
+    expect(ended).toBeGreaterThanOrEqual(50);
+    expect(shop.store.poolInUse()).toBe(0);
+    await expectSound(shop);
+    const startedMs = performance.now();
+    await shop.store.close();
+    expect(performance.now() - startedMs).toBeLessThan(CLOSE_BOUND_MS);
+  });
+
+  test("while idle: the next calls succeed, and the process does not notice", async () => {
+    const shop = await openShop();
+    const story = new Story("O1");
+    await shop.apply([story.placed()]);
+    for (let round = 0; round < 5; round += 1) {
+      await shop.store.readOrder("O1");
+      expect(await terminateAll(shop)).toBeGreaterThan(0);
+      const [words] = await applyUntilSettled(shop, [story.sold(`c${round}`, 1)]);
+      expect(words).toBe(`applied ${round + 2}`);
+      await eventually(async () => shop.store.readOrder("O1"));
+    }
+    await expectSound(shop);
+  });
+});
+
+test("close() waits for a transaction under way, twice is once, and a closed store says so instead of hanging", async () => {
+  const shop = await openShop();
+  const story = new Story("O1");
+  const applying = shop.apply([story.placed()]);
+  await shop.store.close();
+  await shop.store.close();
+  await applying;
+  const late = await applyTo(shop.store, [story.sold("c1")]);
+  expect(late.settled).toEqual([]);
+  expect(late.trouble).not.toBeNull();
+  const other = shop.openStore();
+  for await (const { differences } of other.audit()) expect(differences).toEqual([]);
+});
+
+test("a hot order leaves no pile of row locks behind: its row never gets a multixact from applies alone", async () => {
+  const shop = await openShop();
+  const story = new Story("O1");
+  await shop.apply([story.placed({ L1: 9_000 })]);
+  for (let round = 0; round < 20; round += 1) {
+    await shop.store.apply([
+      batchOf("O1", [story.reserved(`r${round}`, "L1", 1), story.sold(`c${round}`, 1)]),
+    ]);
+  }
+  const [row] = await shop.sql<{ xmax: number; age: number }>(
+    `select xmax::text::bigint as xmax, mxid_age((select relminmxid from pg_class where relname = 'orders')) as age
+     from orders where lcid = 'O1'`,
+  );
+  expect(row!.age).toBeLessThan(1_000);
+  await expectSound(shop);
+});

@@ -1,0 +1,275 @@
+import { compareOrders, compareOutcomes, identityOf, referenceOf, tellStories } from "@junban/order-stories";
+import type { ActualOutcome } from "@junban/order-stories";
+import type { EventEnvelope } from "@junban/orders";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { freshDatabase } from "../support/index.ts";
+import { expectSound, pictureOf } from "./picture.ts";
+import { applyTo, shopAt, type Shop } from "./shop.ts";
+import { batchOf, Story } from "./story.ts";
+import { raiseAt, terminateAt, type Trap } from "./traps.ts";
+
+/** What happens to one apply: a trap that springs so often, or the redelivery of what came before. */
+type Fate =
+  | { readonly kind: "fine" }
+  | { readonly kind: "trap"; readonly trap: number; readonly times: number }
+  | { readonly kind: "again" };
+
+interface Plan {
+  readonly sizes: readonly number[];
+  readonly fates: readonly Fate[];
+}
+
+const plans: fc.Arbitrary<Plan> = fc.record({
+  sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }),
+  fates: fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant<Fate>({ kind: "fine" }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant("trap" as const),
+          trap: fc.nat(3),
+          times: fc.integer({ min: 1, max: 7 }),
+        }),
+      },
+      { weight: 1, arbitrary: fc.constant<Fate>({ kind: "again" }) },
+    ),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
+/** Few names and few amounts, so that events meet, clash, repeat and wait for each other all the time. */
+function meetingEvents(lcid: string): fc.Arbitrary<EventEnvelope[]> {
+  const story = new Story(lcid);
+  const small = fc.integer({ min: 1, max: 3 });
+  const one = (name: string): fc.Arbitrary<string> => small.map((number) => `${name}${number}`);
+  const event = (type: string, data: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<EventEnvelope> =>
+    fc.record(data).map((values) => story.event(type, values));
+  const amount = fc.constantFrom(50, 100, 200);
+  const currency = fc.constantFrom("JPY", "JPY", "JPY", "JPY", "EUR");
+  return fc.array(
+    fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.constantFrom(
+          story.placed({ L1: 2, L2: 1 }, { id: `${lcid} placed` }),
+          story.placed({ L1: 2, L2: 1 }, { id: `${lcid} placed again` }),
+        ),
+      },
+      event("line.added", {
+        lineId: one("L"),
+        sku: fc.constant("sku"),
+        quantity: small,
+        unitAmount: fc.constant(100),
+      }),
+      event("line.quantity_changed", {
+        changeId: one("q"),
+        lineId: one("L"),
+        fromQuantity: small,
+        toQuantity: small,
+      }),
+      event("line.removed", { changeId: one("q"), lineId: one("L"), fromQuantity: small }),
+      { weight: 2, arbitrary: event("payment.authorized", { authorizationId: one("a"), amount, currency }) },
+      {
+        weight: 3,
+        arbitrary: event("payment.captured", {
+          captureId: one("c"),
+          authorizationId: fc.option(one("a")),
+          amount,
+          currency,
+        }),
+      },
+      event("payment.voided", {
+        voidId: one("v"),
+        authorizationId: one("a"),
+        amount,
+        reason: fc.constant("voided"),
+      }),
+      event("payment.refunded", { refundId: one("f"), captureId: one("c"), amount, currency }),
+      event("payment.failed", {
+        stage: fc.constantFrom("authorization", "capture", "refund"),
+        ref: fc.oneof(one("a"), one("c"), one("f")),
+        code: fc.constant("declined"),
+      }),
+      {
+        weight: 3,
+        arbitrary: event("inventory.reserved", {
+          reservationId: one("r"),
+          lineId: one("L"),
+          quantity: small,
+          shortageId: fc.option(one("h"), { freq: 1 }),
+        }),
+      },
+      event("inventory.short", { shortageId: one("h"), lineId: one("L"), quantity: small }),
+      event("inventory.released", {
+        releaseId: one("x"),
+        reservationId: one("r"),
+        quantity: small,
+        reason: fc.constant("spare"),
+      }),
+      {
+        weight: 2,
+        arbitrary: event("inventory.shipped", {
+          shipmentId: one("s"),
+          items: fc.tuple(fc.record({ lineId: one("L"), quantity: small })),
+        }),
+      },
+      event("cancel.requested", {
+        cancelId: one("k"),
+        scope: fc.constant("order"),
+        reason: fc.constant("x"),
+      }),
+      event("cancel.requested", {
+        cancelId: one("k"),
+        scope: fc.constant("lines"),
+        items: fc.tuple(fc.record({ lineId: one("L"), quantity: small })),
+        reason: fc.constant("x"),
+      }),
+      event("cancel.confirmed", { cancelId: one("k") }),
+      event("cancel.rejected", { cancelId: one("k") }),
+      event("payment.captured", { captureId: one("c"), amount: fc.constant(0.5) }),
+    ),
+    { minLength: 4, maxLength: 40 },
+  );
+}
+
+interface Labs {
+  /** Where events come in groups, fail, crash and come again. */
+  readonly rough: Shop;
+  readonly traps: readonly Trap[];
+  /** Where the same events come one at a time, once. */
+  readonly calm: Shop;
+}
+
+async function openLabs(): Promise<Labs> {
+  const [rough, calm] = await Promise.all([shopAt(await freshDatabase()), shopAt(await freshDatabase())]);
+  onTestFinished(rough.close);
+  onTestFinished(calm.close);
+  const traps = [
+    await raiseAt(rough.shop, { table: "order_events", on: "insert", code: "40001", times: 0 }),
+    await raiseAt(rough.shop, { table: "outbox", on: "insert", code: "XX000", times: 0 }),
+    await raiseAt(rough.shop, { table: "orders", on: "commit of update", code: "40P01", times: 0 }),
+    await terminateAt(rough.shop, { table: "orders", on: "update", times: 0 }),
+  ];
+  return { rough: rough.shop, traps, calm: calm.shop };
+}
+
+/** Applies a stretch of the stream as a worker does: grouped by order, again and again until each lane is through. */
+async function applyStretch(shop: Shop, stretch: readonly EventEnvelope[]): Promise<void> {
+  const lanes = new Map<string, EventEnvelope[]>();
+  for (const event of stretch) lanes.set(event.lcid, [...(lanes.get(event.lcid) ?? []), event]);
+  for (let attempt = 0; lanes.size > 0; attempt += 1) {
+    expect(attempt).toBeLessThan(40);
+    const results = await shop.store.apply([...lanes].map(([lcid, events]) => batchOf(lcid, events)));
+    for (const { lcid, settled, trouble } of results) {
+      const left = lanes.get(lcid)!.slice(settled.length);
+      expect(trouble === null).toBe(left.length === 0);
+      if (left.length === 0) lanes.delete(lcid);
+      else lanes.set(lcid, left);
+    }
+  }
+}
+
+async function applyRoughly(
+  { rough, traps }: Labs,
+  stream: readonly EventEnvelope[],
+  plan: Plan,
+): Promise<void> {
+  let at = 0;
+  for (let step = 0; at < stream.length; step += 1) {
+    const fate = plan.fates[step % plan.fates.length]!;
+    const size = plan.sizes[step % plan.sizes.length]!;
+    if (fate.kind === "trap") await traps[fate.trap]!.arm(fate.times);
+    const from = fate.kind === "again" ? Math.max(0, at - 6) : at;
+    await applyStretch(rough, stream.slice(from, at + size));
+    for (const trap of traps) await trap.disarm();
+    at += size;
+  }
+}
+
+async function expectSameEnd({ rough, calm }: Labs, stream: readonly EventEnvelope[]): Promise<void> {
+  const lcids = [...new Set(stream.map(({ lcid }) => lcid))];
+  for (const event of stream) expect((await applyTo(calm.store, [event])).trouble).toBeNull();
+  for (const lcid of lcids) expect(await pictureOf(rough, lcid)).toEqual(await pictureOf(calm, lcid));
+
+  const reference = referenceOf(stream);
+  const histories = await Promise.all(lcids.map(async (lcid) => rough.store.readHistory(lcid)));
+  const outcomes: ActualOutcome[] = histories
+    .flat()
+    .map(({ source, id, outcome, reason, version }) => ({ source, id, outcome, reason, version }));
+  expect(compareOutcomes(reference, outcomes)).toEqual([]);
+  const reports = await Promise.all(lcids.map(async (lcid) => rough.store.readOrder(lcid)));
+  const unsupported = new Map(
+    histories.map((history, index) => [
+      lcids[index],
+      history.filter(({ reason }) => reason === "UNSUPPORTED").length,
+    ]),
+  );
+  const orders = reports.map((report) => ({
+    ...report!,
+    held: report!.held - unsupported.get(report!.lcid)!,
+  }));
+  expect(compareOrders(reference, orders)).toEqual([]);
+  expect(new Set(outcomes.map(identityOf)).size).toBe(outcomes.length);
+}
+
+describe("whatever the grouping and whatever breaks, the rows end as if every event had come once, alone and in order", () => {
+  test("small histories of events that meet, clash and wait", async () => {
+    const labs = await openLabs();
+    let runs = 0;
+    const prefix = (): string => `P${(runs += 1)}`;
+    const streams = fc.constant(null).chain(() => {
+      const run = prefix();
+      return fc
+        .tuple(meetingEvents(`${run}a`), meetingEvents(`${run}b`), fc.infiniteStream(fc.boolean()))
+        .map(([a, b, turns]) => interleaved(a, b, turns));
+    });
+    await fc.assert(
+      fc.asyncProperty(streams, plans, async (stream, plan) => {
+        await applyRoughly(labs, stream, plan);
+        await expectSameEnd(labs, stream);
+      }),
+      { numRuns: 15, endOnFailure: true },
+    );
+    await expectSound(labs.rough);
+    await expectSound(labs.calm);
+  });
+
+  test("realistic traffic of several orders, with repeats, early and invalid events", async () => {
+    const labs = await openLabs();
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), plans, async (seed, plan) => {
+        const published = tellStories({
+          seed,
+          orders: 5,
+          eventsPerOrder: 9,
+          repeatShare: 0.15,
+          earlyShare: 0.15,
+          invalidCount: 3,
+          lcidPrefix: `S${seed}-`,
+        });
+        const stream = published.map(({ event }) => event);
+        await applyRoughly(labs, stream, plan);
+        await expectSameEnd(labs, stream);
+      }),
+      { numRuns: 6, endOnFailure: true },
+    );
+    await expectSound(labs.rough);
+    await expectSound(labs.calm);
+  });
+});
+
+function interleaved(
+  a: readonly EventEnvelope[],
+  b: readonly EventEnvelope[],
+  turns: Iterable<boolean>,
+): EventEnvelope[] {
+  const [left, right, merged]: [EventEnvelope[], EventEnvelope[], EventEnvelope[]] = [[...a], [...b], []];
+  for (const isLeft of turns) {
+    const next = (isLeft ? left : right).shift() ?? left.shift() ?? right.shift();
+    if (next === undefined) return merged;
+    merged.push(next);
+  }
+  return merged;
+}
