@@ -45,6 +45,8 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
   const startedAtMs = performance.now();
   const view = viewOn(stream, startedAtMs);
   const { signal } = curtain;
+  // Taking down takes seconds, in which nothing else would be seen.
+  signal.addEventListener("abort", () => view.note("the end: taking everything down"), { once: true });
   try {
     return await onStage(
       {

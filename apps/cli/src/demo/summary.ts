@@ -20,6 +20,8 @@ const LABEL_CELLS = 11;
 const NUMBER_CELLS = 9;
 const REMARK_AT = MARGIN.length + LABEL_CELLS + NUMBER_CELLS + 3;
 const WRONG_SHOWN = 20;
+/** A space at which no line is broken. */
+const NO_BREAK = "\u00A0";
 
 /** The table at the end, for people. */
 export function summaryLines(report: RunReport, columns: number): readonly Line[] {
@@ -171,5 +173,5 @@ function sentence(text: string, { columns, tone }: { columns: number; tone: Tone
 }
 
 function reasonsOf(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([reason, number]) => `${printable(reason)} ${count(number)}`).join(", ");
+  return [...counts].map(([reason, number]) => `${printable(reason)}${NO_BREAK}${count(number)}`).join(", ");
 }
