@@ -21,7 +21,7 @@ export const CONTENDERS: readonly Contender[] = [
     what: "one worker process, default settings",
     script: WORKER,
     env: {},
-    startedLine: /started|ready|listening/iu,
+    startedLine: /the worker serves/u,
     applies: true,
   },
   {
@@ -29,7 +29,7 @@ export const CONTENDERS: readonly Contender[] = [
     what: "the same worker, one event a batch and one lane a commit",
     script: WORKER,
     env: { JUNBAN_LANE_BATCH: "1", JUNBAN_COMMIT_LANES: "1" },
-    startedLine: /started|ready|listening/iu,
+    startedLine: /the worker serves/u,
     applies: true,
   },
   {
