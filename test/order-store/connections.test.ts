@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
-import { describe, expect, test } from "vitest";
+import { startProxy } from "@junban/sandbox";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/index.ts";
 import { expectSound } from "./picture.ts";
 import { applyTo, openShop, wordsOf, type Shop } from "./shop.ts";
@@ -149,6 +150,70 @@ describe("backends terminated again and again", () => {
       await eventually(async () => shop.store.readOrder("O1"));
     }
     await expectSound(shop);
+  });
+});
+
+describe("a client that freezes", () => {
+  test("in the middle of its transaction loses it: the row is free again within the idle limit", async () => {
+    const shop = await openShop({ lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 });
+    const story = new Story("O1");
+    await shop.apply([story.placed()]);
+    const proxy = await startProxy({ url: shop.url });
+    onTestFinished(async () => proxy.close());
+    const frozen = shop.openStore({
+      databaseUrl: proxy.url,
+      idleTransactionTimeoutMs: 300,
+      statementTimeoutMs: 5_000,
+      lockTimeoutMs: 100,
+    });
+    // It has locked and read; what it wants to write never leaves it.
+    proxy.onData((direction, chunk) => {
+      const sent = direction === "toServer" ? chunk.toString("latin1") : "";
+      return /insert into "?order_events/iu.test(sent) ? "drop" : "pass";
+    });
+    const sale = story.sold("c1");
+    const freezing = applyTo(frozen, [sale]);
+    await eventually(async () => {
+      const idle = await shop.sql(
+        "select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'",
+      );
+      return idle.length === 1;
+    });
+    expect(wordsOf(await shop.apply([story.sold("c2")]))).toEqual(["applied 2"]);
+    proxy.heal();
+    proxy.onData(undefined);
+    const { settled, trouble } = await freezing;
+    if (trouble === null) expect(settled).toMatchObject([{ outcome: "applied", version: 3 }]);
+    else expect(settled).toEqual([]);
+    expect((await applyTo(frozen, [sale])).settled).toMatchObject([{ outcome: "applied", version: 3 }]);
+    await expectSound(shop);
+  });
+
+  test("each session carries the limits by which the server ends it, and reads committed data", async () => {
+    const shop = await openShop({
+      statementTimeoutMs: 7_100,
+      lockTimeoutMs: 7_200,
+      idleTransactionTimeoutMs: 7_300,
+    });
+    await shop.sql("create table seen (name text, setting text)");
+    await shop.sql(`create function note_settings() returns trigger language plpgsql as $$ begin
+      insert into seen select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout',
+        'idle_in_transaction_session_timeout', 'transaction_timeout', 'transaction_isolation');
+      return new; end $$`);
+    await shop.sql(
+      "create trigger note before insert on outbox for each row execute function note_settings()",
+    );
+    await shop.apply([new Story("O1").placed()]);
+    const seen = await shop.sql<{ name: string; setting: string }>("select * from seen");
+    const settings = Object.fromEntries(seen.map(({ name, setting }) => [name, setting]));
+    expect(settings).toMatchObject({
+      statement_timeout: "7100",
+      lock_timeout: "7200",
+      idle_in_transaction_session_timeout: "7300",
+      transaction_isolation: "read committed",
+    });
+    // Only Postgres 17 and later have it.
+    expect(Number(settings["transaction_timeout"] ?? "7300")).toBeGreaterThan(7_200);
   });
 });
 

@@ -1,67 +1,87 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freshDatabase } from "../support/index.ts";
 import { expectSound, wholeOf } from "./picture.ts";
-import { openShop, wordsOf } from "./shop.ts";
+import { openShop, shopAt, wordsOf, type Shop } from "./shop.ts";
 import { batchOf, Story } from "./story.ts";
-import { raiseAt, sleepAt, terminateAt } from "./traps.ts";
+import { raiseAt, sleepAt, terminateAt, type TrapSite } from "./traps.ts";
 
 const PASSING = ["40001", "40P01", "55P03", "57014", "08006", "53200", "53300"];
 /** These end the session, so raising them as a plain error is not the whole of it; see the terminated sessions below. */
 const PASSING_AS_FATAL = ["25P03", "25P04", "57P01", "57P02", "57P03", "57P05"];
 const UNKNOWN = ["XX000", "P0001", "42501", "42P01", "0A000", "ZZ999", "25006"];
 
+/** One database for all tests of this file; each works on orders of its own. */
+let sharedShop: Shop;
+let close: () => Promise<void>;
+let orders = 0;
+
+beforeAll(async () => {
+  ({ shop: sharedShop, close } = await shopAt(await freshDatabase()));
+});
+afterAll(async () => close());
+
+function nextStory(): Story {
+  orders += 1;
+  return new Story(`O${orders}`);
+}
+
+function atOutboxOf({ lcid }: Story): TrapSite {
+  return { table: "outbox", on: "insert", when: `new.lcid = '${lcid}'` };
+}
+
 describe("an error known to be passing", () => {
   test.each([...PASSING, ...PASSING_AS_FATAL])("%s once: is retried, and nobody notices", async (code) => {
-    const shop = await openShop();
-    const trap = await raiseAt(shop, { table: "outbox", on: "insert", times: 1, code });
-    const story = new Story("O1");
-    expect(wordsOf(await shop.apply([story.placed(), story.sold("c1")]))).toEqual(["applied 1", "applied 2"]);
+    const story = nextStory();
+    const trap = await raiseAt(sharedShop, { ...atOutboxOf(story), times: 1, code });
+    expect(wordsOf(await sharedShop.apply([story.placed(), story.sold("c1")]))).toEqual([
+      "applied 1",
+      "applied 2",
+    ]);
     expect(await trap.steps()).toBeGreaterThan(1);
-    await expectSound(shop);
+    await expectSound(sharedShop);
   });
 
   test.each([...PASSING, ...PASSING_AS_FATAL])(
     "%s for ever: surfaces as passing with its last error, bounded, and nothing is lost",
     async (code) => {
-      const shop = await openShop();
-      const trap = await raiseAt(shop, { table: "outbox", on: "insert", code });
-      const story = new Story("O1");
+      const story = nextStory();
+      const trap = await raiseAt(sharedShop, { ...atOutboxOf(story), code });
       const batch = [story.placed(), story.sold("c1"), story.sold("c2")];
-      const before = await wholeOf(shop);
-      const result = await shop.apply(batch);
+      const before = await wholeOf(sharedShop);
+      const result = await sharedShop.apply(batch);
       expect(result.settled).toEqual([]);
       expect(["passing", "down"]).toContain(result.trouble?.kind);
       expect(result.trouble?.error).toMatchObject({ code });
       // Tried again, but not for long.
       expect(await trap.steps()).toBeGreaterThan(1);
       expect(await trap.steps()).toBeLessThan(100);
-      expect(await wholeOf(shop)).toEqual(before);
+      expect(await wholeOf(sharedShop)).toEqual(before);
       await trap.disarm();
-      expect(wordsOf(await shop.apply(batch))).toEqual(["applied 1", "applied 2", "applied 3"]);
-      await expectSound(shop);
+      expect(wordsOf(await sharedShop.apply(batch))).toEqual(["applied 1", "applied 2", "applied 3"]);
+      await expectSound(sharedShop);
     },
   );
 
   test("is never taken for poison, however often it comes", async () => {
-    const shop = await openShop();
-    await raiseAt(shop, { table: "outbox", on: "insert", times: 25, code: "40P01" });
-    const story = new Story("O1");
+    const story = nextStory();
+    await raiseAt(sharedShop, { ...atOutboxOf(story), times: 25, code: "40P01" });
     const batch = [story.placed()];
     for (let attempt = 0; attempt < 30; attempt += 1) {
-      const { trouble } = await shop.apply(batch);
+      const { trouble } = await sharedShop.apply(batch);
       if (trouble === null) break;
     }
-    expect(wordsOf(await shop.apply(batch))).toEqual(["again applied 1"]);
-    expect(await shop.sql("select from order_events where outcome = 'failed'")).toEqual([]);
+    expect(wordsOf(await sharedShop.apply(batch))).toEqual(["again applied 1"]);
+    expect(await sharedShop.sql("select from order_events where outcome = 'failed'")).toEqual([]);
   });
 
   test("in one lane of several: the others are settled, and only that lane is in trouble", async () => {
-    const shop = await openShop();
-    await raiseAt(shop, { table: "outbox", on: "insert", when: "new.lcid = 'B'", code: "40001" });
-    const batches = ["A", "B", "C"].map((lcid) => batchOf(lcid, [new Story(lcid).placed()]));
-    const [a, b, c] = await shop.store.apply(batches);
+    const stories = [nextStory(), nextStory(), nextStory()];
+    await raiseAt(sharedShop, { ...atOutboxOf(stories[1]!), code: "40001" });
+    const batches = stories.map((story) => batchOf(story.lcid, [story.placed()]));
+    const [a, b, c] = await sharedShop.store.apply(batches);
     expect([a, c].map((result) => wordsOf(result!))).toEqual([["applied 1"], ["applied 1"]]);
     expect(b).toMatchObject({ settled: [], trouble: { kind: "passing", error: { code: "40001" } } });
-    await expectSound(shop);
+    await expectSound(sharedShop);
   });
 });
 
@@ -142,19 +162,19 @@ describe("57014: too much at once", () => {
 
 describe("an error that nobody foresaw", () => {
   test.each(UNKNOWN)("%s: surfaces at once as unknown, and nothing is settled", async (code) => {
-    const shop = await openShop();
-    const story = new Story("O1");
-    await shop.apply([story.placed()]);
-    const trap = await raiseAt(shop, { table: "order_refs", on: "insert", when: "new.ref = 'odd'", code });
-    const before = await wholeOf(shop);
+    const story = nextStory();
+    await sharedShop.apply([story.placed()]);
+    const when = `new.ref = 'odd' and new.lcid = '${story.lcid}'`;
+    const trap = await raiseAt(sharedShop, { table: "order_refs", on: "insert", when, code });
+    const before = await wholeOf(sharedShop);
     const batch = [story.sold("c1"), story.sold("odd"), story.sold("c2")];
-    const result = await shop.apply(batch);
+    const result = await sharedShop.apply(batch);
     expect(result).toMatchObject({ settled: [], trouble: { kind: "unknown", error: { code } } });
     expect(await trap.steps()).toBe(1);
-    expect(await wholeOf(shop)).toEqual(before);
+    expect(await wholeOf(sharedShop)).toEqual(before);
     await trap.disarm();
-    expect(wordsOf(await shop.apply(batch))).toEqual(["applied 2", "applied 3", "applied 4"]);
-    await expectSound(shop);
+    expect(wordsOf(await sharedShop.apply(batch))).toEqual(["applied 2", "applied 3", "applied 4"]);
+    await expectSound(sharedShop);
   });
 
   test("in one lane of several: the others are settled", async () => {
@@ -228,20 +248,5 @@ describe("a session that the server ends", () => {
     }
     await trap.disarm();
     expect(wordsOf(await shop.apply(batch))).toEqual(["applied 1"]);
-  });
-
-  test("by idle_in_transaction_session_timeout, while a frozen client holds a row: the row is free again", async () => {
-    const shop = await openShop({ idleTransactionTimeoutMs: 300, lockTimeoutMs: 5_000 });
-    const story = new Story("O1");
-    await shop.apply([story.placed()]);
-    const [settings] = await shop.sql<{ count: number }>(
-      `select count(*)::int as count from pg_stat_activity where application_name like 'junban apply%'
-         and datname = current_database()`,
-    );
-    expect(settings!.count).toBeGreaterThan(0);
-    const frozen = await shop.session();
-    await frozen.query("set idle_in_transaction_session_timeout = 300");
-    await frozen.query("begin; select from orders where lcid = 'O1' for no key update");
-    expect(wordsOf(await shop.apply([story.sold("c1")]))).toEqual(["applied 2"]);
   });
 });

@@ -1,7 +1,8 @@
 import type { EventEnvelope } from "@junban/orders";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freshDatabase } from "../support/index.ts";
 import { expectSound, pictureOf } from "./picture.ts";
-import { openShop, wordsOf, wordsOnRecord } from "./shop.ts";
+import { shopAt, wordsOf, wordsOnRecord, type Shop } from "./shop.ts";
 import { batchOf, Story } from "./story.ts";
 
 /** Each kind of early event: what has to be there first, the early one, and what it waits for. */
@@ -103,10 +104,24 @@ const HOW: readonly [
   ["in a later one, beside other work", ({ early, after }) => [[early], [], after]],
 ];
 
+/** One database for all tests of this file; each works on orders of its own. */
+let shop: Shop;
+let close: () => Promise<void>;
+let orders = 0;
+
+beforeAll(async () => {
+  ({ shop, close } = await shopAt(await freshDatabase()));
+});
+afterAll(async () => close());
+
+function nextStory(): Story {
+  orders += 1;
+  return new Story(`O${orders}`);
+}
+
 describe.each(EARLY)("an event that waits: $reason", ({ reason, first, early, prerequisites }) => {
   test.each(HOW)("is applied when its prerequisite comes %s", async (_when, split) => {
-    const shop = await openShop();
-    const story = new Story("O1");
+    const story = nextStory();
     const beginning = first(story);
     const event = early(story);
     if (beginning.length > 0) await shop.apply(beginning);
@@ -121,7 +136,7 @@ describe.each(EARLY)("an event that waits: $reason", ({ reason, first, early, pr
     }
     expect(released).toBe(1);
     expect(await shop.store.readEvent(event)).toMatchObject({ outcome: "applied", deferredUntil: null });
-    expect(await shop.store.readOrder("O1")).toMatchObject({ held: 0, heldEvents: [] });
+    expect(await shop.store.readOrder(story.lcid)).toMatchObject({ held: 0, heldEvents: [] });
     expect(wordsOf(await shop.apply([event]))[0]).toMatch(/^again /u);
     await expectSound(shop);
   });
@@ -129,8 +144,7 @@ describe.each(EARLY)("an event that waits: $reason", ({ reason, first, early, pr
 
 describe("held events among themselves", () => {
   test("a chain that waits for one event is applied whole, the earliest arrival first", async () => {
-    const shop = await openShop();
-    const story = new Story("O1");
+    const story = nextStory();
     const events = [
       story.shipped("s1"),
       story.refunded("f1", "c1", 1),
@@ -141,7 +155,7 @@ describe("held events among themselves", () => {
     ];
     for (const event of events) await shop.apply([event]);
     expect((await shop.apply([story.placed()])).released).toBe(5);
-    expect(await wordsOnRecord(shop, "O1")).toEqual([
+    expect(await wordsOnRecord(shop, story.lcid)).toEqual([
       "applied 5",
       "applied 6",
       "applied 4",
@@ -154,22 +168,20 @@ describe("held events among themselves", () => {
   });
 
   test("what they wait for changes with the order, and so does the reason on record", async () => {
-    const shop = await openShop();
-    const story = new Story("O1");
+    const story = nextStory();
     await shop.apply([story.shipped("s1")]);
-    expect(await wordsOnRecord(shop, "O1")).toEqual(["deferred ORDER_NOT_FOUND"]);
+    expect(await wordsOnRecord(shop, story.lcid)).toEqual(["deferred ORDER_NOT_FOUND"]);
     await shop.apply([story.placed()]);
-    expect(await wordsOnRecord(shop, "O1")).toEqual(["deferred NOT_RESERVED", "applied 1"]);
+    expect(await wordsOnRecord(shop, story.lcid)).toEqual(["deferred NOT_RESERVED", "applied 1"]);
     await shop.apply([story.reserved("r1")]);
-    expect((await wordsOnRecord(shop, "O1"))[0]).toBe("deferred PAYMENT_NOT_CONFIRMED");
+    expect((await wordsOnRecord(shop, story.lcid))[0]).toBe("deferred PAYMENT_NOT_CONFIRMED");
     await shop.apply([story.sold("c1")]);
-    expect((await wordsOnRecord(shop, "O1"))[0]).toBe("applied 4");
+    expect((await wordsOnRecord(shop, story.lcid))[0]).toBe("applied 4");
     await expectSound(shop);
   });
 
   test("one that turns out to be a duplicate or wrong is settled so when its turn comes", async () => {
-    const shop = await openShop();
-    const story = new Story("O1");
+    const story = nextStory();
     await shop.apply([
       story.placed(),
       story.captured("c1", "a1", 150),
@@ -177,20 +189,19 @@ describe("held events among themselves", () => {
       story.captured("c2", "a1", 100),
     ]);
     expect((await shop.apply([story.authorized("a1")])).released).toBe(3);
-    expect(await wordsOnRecord(shop, "O1")).toEqual([
+    expect(await wordsOnRecord(shop, story.lcid)).toEqual([
       "applied 1",
       "applied 3",
       "duplicate",
       "rejected OVER_CAPTURE",
       "applied 2",
     ]);
-    expect((await shop.store.readOrder("O1"))?.alerts).toMatchObject([{ reason: "OVER_CAPTURE" }]);
+    expect((await shop.store.readOrder(story.lcid))?.alerts).toMatchObject([{ reason: "OVER_CAPTURE" }]);
     await expectSound(shop);
   });
 
   test("a hundred may wait, the next is rejected HELD_LIMIT; when there is room again it may", async () => {
-    const shop = await openShop();
-    const story = new Story("O1");
+    const story = nextStory();
     const early = Array.from({ length: 103 }, (_, index) => story.captured(`c${index}`, "a1", 1));
     const words = wordsOf(await shop.apply([story.placed(), ...early])).slice(1);
     expect(words.slice(0, 100)).toEqual(early.slice(0, 100).map(() => "deferred AUTHORIZATION_NOT_SEEN"));
@@ -205,16 +216,15 @@ describe("held events among themselves", () => {
   });
 
   test("each order has its own: lanes of one transaction do not mix", async () => {
-    const shop = await openShop();
-    const stories = ["A", "B", "C"].map((lcid) => new Story(lcid));
+    const stories = [nextStory(), nextStory(), nextStory()];
     await shop.store.apply(
       stories.map((story) => batchOf(story.lcid, [story.placed(), story.captured("c1", "a1")])),
     );
     const results = await shop.store.apply(
-      stories.map((story) => batchOf(story.lcid, [story.authorized(story.lcid === "B" ? "a2" : "a1")])),
+      stories.map((story) => batchOf(story.lcid, [story.authorized(story === stories[1] ? "a2" : "a1")])),
     );
     expect(results.map(({ released }) => released)).toEqual([1, 0, 1]);
-    expect((await pictureOf(shop, "B")).order).toMatchObject({ held: 1, version: 2 });
+    expect((await pictureOf(shop, stories[1]!.lcid)).order).toMatchObject({ held: 1, version: 2 });
     await expectSound(shop);
   });
 });
