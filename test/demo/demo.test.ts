@@ -120,19 +120,15 @@ test("kept servers answer to the printed addresses until Ctrl-C", { timeout: LON
   expect(await leftBehind()).toEqual([]);
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s in the middle of a run takes everything down",
-  { timeout: LONG_MS },
-  async (signal) => {
-    const demo = await startDemo(["--orders", "2000"]);
-    await demo.waitForLine(/publishing/u, { withinMs: LONG_MS });
-    const members = treeMembers(demo.pid);
-    process.kill(demo.pid, signal);
-    expect(await demo.exited).toEqual({ code: signal === "SIGINT" ? 130 : 143, signal: null });
-    expect(stillRunning(members)).toEqual([]);
-    expect(await leftBehind()).toEqual([]);
-  },
-);
+test("SIGTERM in the middle of a run takes everything down", { timeout: LONG_MS }, async () => {
+  const demo = await startDemo(["--orders", "2000"]);
+  await demo.waitForLine(/publishing/u, { withinMs: LONG_MS });
+  const members = treeMembers(demo.pid);
+  process.kill(demo.pid, "SIGTERM");
+  expect(await demo.exited).toEqual({ code: 143, signal: null });
+  expect(stillRunning(members)).toEqual([]);
+  expect(await leftBehind()).toEqual([]);
+});
 
 test(
   "Ctrl-C under npm, which reaches everybody at once, leaves nothing behind",
@@ -168,13 +164,9 @@ test("a worker that ends by itself ends the demo with its last words", { timeout
   expect(await leftBehind()).toEqual([]);
 });
 
-test.each([
-  [["--orders", "0"], "--orders takes a whole number"],
-  [["--workers", "many"], "--workers takes a whole number"],
-  [["--frobnicate"], "unknown option"],
-])("bad usage %j exits 2 and starts nothing", { timeout: LONG_MS }, async (args, says) => {
-  const demo = await startDemo(args);
+test("bad usage exits 2 and starts nothing", { timeout: LONG_MS }, async () => {
+  const demo = await startDemo(["--orders", "0"]);
   expect(await demo.exited).toEqual({ code: 2, signal: null });
-  expect(demo.stderr()).toContain(says);
+  expect(demo.stderr()).toContain("--orders takes a whole number 1…100000");
   expect(demo.stdout()).toBe("");
 });
