@@ -41,7 +41,7 @@ describe("a consumer whose process is killed", () => {
   }, 90_000);
 
   function startHolder(corner: Corner, lockMs: number): { child: ChildProcess; lines: string[] } {
-    const path = fileURLToPath(new URL("fixtures/hold-jobs.ts", import.meta.url));
+    const path = fileURLToPath(new URL("hold-jobs.process.ts", import.meta.url));
     const lines: string[] = [];
     const child = spawn(
       process.execPath,

@@ -20,7 +20,7 @@ export function isClient(address: RedisAddress): address is Redis {
 }
 
 /** Soon enough that consumption resumes within a second of Redis coming back, rare enough to be no load while it is away. */
-export function reconnectDelayMs(attempt: number): number {
+function reconnectDelayMs(attempt: number): number {
   return Math.min(attempt * 50, LONGEST_RECONNECT_DELAY_MS);
 }
 

@@ -62,7 +62,7 @@ export interface Consumer {
   resume(): void;
   /** Jobs whose processor runs at this moment, all families. */
   activeCount(): number;
-  /** Milliseconds since the least lively family last heard from Redis or ended a job. An idle one hears every 5 seconds or so. */
+  /** Milliseconds since the least lively family last heard from Redis or ended a job. An idle one hears at least every ten seconds or so. */
   lastActivityMs(): number;
   /** Stops fetching, aborts the signal, waits for running processors, and gives up waiting at `deadlineMs` from now. */
   close(options: { readonly deadlineMs: number }): Promise<void>;
