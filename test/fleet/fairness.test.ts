@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { eventually } from "../support/index.ts";
+import {
+  eventsOf,
+  expectPublishOrder,
+  freshLcid,
+  freshPlace,
+  holdOrder,
+  publish,
+  rowsOf,
+  SHORT_LEASE,
+  startWorker,
+  waitingForLocks,
+} from "./worker-lab.ts";
+
+/** Fewer slots than the order that stands still has jobs, in each family. */
+const FEW_SLOTS = { ...SHORT_LEASE, JUNBAN_CONCURRENCY: "8", JUNBAN_LANE_BATCH: "16" };
+const HOT_EVENTS = 200;
+
+test("an order that stands still with more jobs than there are slots holds up nobody else, and keeps its own order", async () => {
+  const place = await freshPlace();
+  const hot = freshLcid();
+  await publish(place, eventsOf(hot, 1));
+  await startWorker(place, FEW_SLOTS);
+  await eventually(async () => (await rowsOf(place)).length === 1, { withinMs: 30_000 });
+  const letGo = await holdOrder(place, hot);
+  await publish(place, eventsOf(hot, HOT_EVENTS).slice(1));
+  await eventually(async () => (await waitingForLocks(place)) > 0, { withinMs: 30_000 });
+
+  const others = Array.from({ length: 10 }, () => freshLcid());
+  await publish(
+    place,
+    others.flatMap((lcid) => eventsOf(lcid, 3)),
+  );
+  await eventually(async () => (await rowsOf(place)).length === 31, { withinMs: 90_000 });
+  await expectPublishOrder(place, others, 3);
+
+  await letGo();
+  await eventually(async () => (await rowsOf(place)).length === 30 + HOT_EVENTS, { withinMs: 90_000 });
+  await expectPublishOrder(place, [hot], HOT_EVENTS);
+  expect((await rowsOf(place)).every(({ outcome }) => outcome === "applied")).toBe(true);
+}, 240_000);
