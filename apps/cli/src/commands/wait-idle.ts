@@ -20,8 +20,9 @@ export function registerWaitIdle({ program, env }: Registration): void {
         const seconds = (performance.now() - startedAtMs) / 1_000;
         if (options.json === true) setting.printer.json({ idle: isIdle(left), left, seconds });
         else if (isIdle(left)) setting.printer.out(`idle after ${seconds.toFixed(1)} s`);
-        if (!isIdle(left))
+        if (!isIdle(left)) {
           throw new FoundWrong(`not idle after ${seconds.toFixed(1)} s: ${describeBacklog(left)}`);
+        }
       });
     });
 }
