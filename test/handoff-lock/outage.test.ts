@@ -72,11 +72,11 @@ describe("when Redis does not answer", () => {
     await lanes.inspect(lcid);
     proxy.delayMs(400);
     const turn = turnOf(await lanes.enter(lcid, request("a")));
-    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 800);
+    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 700);
     const first = turn.deadlineMs();
     expect(await turn.handOff([])).toMatchObject({ kind: "next" });
     expect(turn.deadlineMs()).toBeGreaterThan(first);
-    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 800);
+    expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 700);
     const second = turn.deadlineMs();
     await eventually(() => turn.deadlineMs() > second, { everyMs: 1 });
     expect(turn.deadlineMs() - performance.now()).toBeLessThanOrEqual(9000 - 700);
