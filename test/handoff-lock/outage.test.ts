@@ -217,6 +217,33 @@ test("waiters ask at once when their subscription is back, for what was said mea
   ]);
 });
 
+test("a subscription that ends while it is being taken up again leaves nothing unhandled", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const lanes = lab.process({ redis: viaProxy(), waitMs: 3_600_000, wordMs: 3_600_000 });
+  const holder = lab.process();
+  const lcid = lab.lane();
+  const turn = turnOf(await holder.enter(lcid, request("a")));
+  const standing = lanes.stand(lcid, request("b"), { signal: NEVER });
+  await eventually(async () => (await holder.inspect(lcid)).seats === 1);
+  // The next connection gets as far as asking for the subscription, and no further.
+  let asked = false;
+  proxy.onData((direction, chunk) => {
+    if (direction !== "toServer" || !/subscribe/i.test(chunk.toString())) return "pass";
+    asked = true;
+    return "drop";
+  });
+  proxy.reset();
+  await eventually(() => asked);
+  await lanes.close();
+  expect(await standing).toEqual({ kind: "cancelled" });
+  proxy.onData(undefined);
+  await turn.leave();
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
+});
+
 test("waiters carry on through a restart of Redis that keeps nothing", async () => {
   const lanes = lab.process({ pollMs: 50, waitMs: 60_000, commandTimeoutMs: 10_000 });
   const holder = lab.process();

@@ -3,12 +3,13 @@ import type { Word } from "./replies.ts";
 import { readWord } from "./replies.ts";
 
 interface HintsOptions {
+  /** Need not subscribe again by itself. */
   readonly subscriber: Redis;
   /** Whether closing ends the connection too. */
   readonly owned: boolean;
   readonly channel: string;
   readonly onWord: (word: Word) => void;
-  /** Called when words may have been missed. */
+  /** Called when words may have been missed, once new ones arrive again. */
   readonly onGap: () => void;
 }
 
@@ -71,8 +72,11 @@ export class Hints {
     if (word !== null) this.#onWord(word);
   };
 
-  /** The client subscribes again by itself after a reconnection; what was said meanwhile is lost. */
+  /**
+   * Subscribes again on each new connection. Left to the client itself, a connection that ends before this is answered
+   * would be a rejection nobody handles.
+   */
   readonly #resume = (): void => {
-    if (this.#subscribed) this.#onGap();
+    if (this.#subscribed) this.#subscriber.subscribe(this.#channel).then(this.#onGap, () => {});
   };
 }

@@ -25,6 +25,14 @@ import { Seats } from "./seats.ts";
 import type { Settings } from "./settings.ts";
 import { readSettings } from "./settings.ts";
 
+/** Connects when somebody first waits, keeps trying as long as it takes, and leaves subscribing to us. */
+const SUBSCRIBER_OPTIONS = {
+  lazyConnect: true,
+  enableOfflineQueue: true,
+  maxRetriesPerRequest: null,
+  autoResubscribe: false,
+} as const;
+
 interface Attempt {
   readonly lcid: string;
   readonly token: string;
@@ -75,9 +83,7 @@ class LanesOnRedis implements Lanes {
       onUnheardWake: (lcid, key) => void this.#giveUpSeat(lcid, key).catch(() => {}),
     });
     this.#hints = new Hints({
-      subscriber:
-        options.subscriber ??
-        redis.duplicate({ lazyConnect: true, enableOfflineQueue: true, maxRetriesPerRequest: null }),
+      subscriber: options.subscriber ?? redis.duplicate(SUBSCRIBER_OPTIONS),
       owned: options.subscriber === undefined,
       channel: this.#channel,
       onWord: (word) => this.#seats.hear(word),
