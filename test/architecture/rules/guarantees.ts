@@ -14,12 +14,12 @@ export interface TestName {
   readonly title: string;
 }
 
-/** The rows of every table whose first column holds an identifier such as L1, T9 or W11. */
+/** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11 or F3. */
 export function guaranteesIn(markdown: string): Guarantee[] {
   return markdown.split("\n").flatMap((text, index) => {
     const cells = cellsOf(text);
     const id = cells[0];
-    if (id === undefined || !/^[LTW]\d+$/.test(id)) return [];
+    if (id === undefined || !/^[LITWF]\d+$/.test(id)) return [];
     return [{ id, line: index + 1, shownBy: namesIn(cells.at(-1) ?? "") }];
   });
 }
