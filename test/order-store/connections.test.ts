@@ -79,6 +79,37 @@ describe("a pool of one", () => {
     },
   );
 
+  test("a transaction that waited too long for its lock leaves nothing either", async () => {
+    const shop = await openShop({ poolSize: 1, lockTimeoutMs: 100 });
+    const [busy, good] = [new Story("BUSY"), new Story("GOOD")];
+    await shop.apply([busy.placed()]);
+    const holder = await shop.session();
+    await holder.query("begin; select from orders for no key update");
+    expect(await shop.apply([busy.sold("c1")])).toMatchObject({ settled: [], trouble: { kind: "passing" } });
+    expect(wordsOf(await shop.apply([good.placed(), good.sold("c1")]))).toEqual(["applied 1", "applied 2"]);
+    await holder.query("rollback");
+    expect(wordsOf(await shop.apply([busy.sold("c2")]))).toEqual(["applied 2"]);
+  });
+
+  test("an operator's call that was refused leaves no row locked", async () => {
+    const shop = await openShop({ lockTimeoutMs: 300 });
+    const story = new Story("O1");
+    const placed = story.placed();
+    await shop.apply([placed]);
+    for (let call = 0; call < 3; call += 1) {
+      await expect(shop.store.replay(placed)).rejects.toMatchObject({ code: "WRONG_OUTCOME" });
+      expect(await shop.store.releaseHalted("O1")).toBe(0);
+      expect(await shop.store.redecideUnsupported("O1")).toBe(0);
+      expect(await shop.store.purgeOne("O1")).toBe(false);
+    }
+    expect(wordsOf(await shop.apply([story.sold("c1")]))).toEqual(["applied 2"]);
+    expect(
+      await shop.sql(
+        "select from pg_stat_activity where datname = current_database() and state like 'idle in%'",
+      ),
+    ).toEqual([]);
+  });
+
   test("two of one, with fifty applies at once: everybody gets a turn", async () => {
     const shop = await openShop({ poolSize: 2 });
     const stories = Array.from({ length: 50 }, (_, index) => new Story(`O${index}`));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { expectSound } from "./picture.ts";
 import { applyTo, openShop, wordsOf, type Shop } from "./shop.ts";
 import { Story } from "./story.ts";
-import { closedGate, eventuallyBlocked } from "./traps.ts";
+import { closedGate, eventuallyBlocked, raiseAt } from "./traps.ts";
 
 /** Limits far beyond what a test holds a transaction open for. */
 const PATIENT = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTransactionTimeoutMs: 20_000 };
@@ -158,6 +158,7 @@ describe("two transitions of one order serialise", () => {
   test("the second waits and then sees the first one's inbox rows, so the same event is applied once", async () => {
     const { shop, story } = await openWithOrder();
     const gate = await closedGate(shop, { table: "outbox", on: "insert", times: 1 });
+    const attempts = await raiseAt(shop, { table: "order_events", on: "insert", times: 0, code: "XX000" });
     const event = story.captured("c1", "a1", 100);
     const first = shop.apply([event]);
     await gate.occupied();
@@ -166,6 +167,8 @@ describe("two transitions of one order serialise", () => {
     await gate.open();
     expect(wordsOf(await first)).toEqual(["applied 3"]);
     expect(wordsOf(await second)).toEqual(["again applied 3"]);
+    // It knew before it tried: the inbox was read behind the lock, not in front of it.
+    expect(await attempts.steps()).toBe(1);
     await expectSound(shop);
   });
 
