@@ -232,6 +232,10 @@ describe("other fields", () => {
     }
     expect(verdictWith("cancel.requested", { scope: "order" })).toBe("invalid data.items");
     expect(verdictWith("cancel.requested", { items: null })).toBe("invalid data.items");
+    const rule = (replaced: Data) =>
+      interpret(envelope("cancel.requested", { ...GOOD["cancel.requested"], ...replaced }));
+    expect(rule({ items: [] })).toMatchObject({ rule: "a list of 1 to 200 with scope lines" });
+    expect(rule({ scope: "order" })).toMatchObject({ rule: "nothing with scope order" });
     expect(verdictWith("cancel.requested", { scope: "all" })).toBe("invalid data.scope");
   });
 

@@ -51,6 +51,14 @@ describe("a request", () => {
     expect(keyOf(captured())).toMatch(/^[\w-]{22}$/);
   });
 
+  test("is keyed over lists in their order and objects in the order of their keys", () => {
+    const data = { b: [2, [], [1, { d: null, c: true }]], a: 'quote "' };
+    const canonical =
+      '{"data":{"a":"quote \\"","b":[2,[],[1,{"c":true,"d":null}]]},"lcid":"A-1001","schemaversion":1,"type":"x.y"}';
+    const digest = createHash("sha256").update(`/payments\0evt-81\0${canonical}`).digest();
+    expect(keyOf(envelope("x.y", data))).toBe(digest.subarray(0, 16).toString("base64url"));
+  });
+
   test("of a request's body is that request again", () => {
     const request = requestOf(captured());
     expect(requestOf(reread(request))).toEqual(request);
@@ -66,6 +74,7 @@ describe("a request key", () => {
     expect(keyOf(captured({ time: "2027-01-01T00:00:00Z", traceparent: "00-def" }))).toBe(keyOf(captured()));
     expect(keyOf(captured({ schemaversion: 1 }))).toBe(keyOf(captured()));
     expect(keyOf(captured({ schemaversion: null }))).toBe(keyOf(captured()));
+    expect(keyOf(captured({ data: { ...DATA, absent: undefined } }))).toBe(keyOf(captured()));
   });
 
   test.each([
@@ -105,6 +114,9 @@ describe("a request key", () => {
       "0",
       { a: [1, 2] },
       { a: [2, 1] },
+      [1, 2],
+      [12],
+      { a: null },
     ];
     expect(new Set(datas.map((data) => keyOf(captured({ data })))).size).toBe(datas.length);
   });
@@ -150,6 +162,8 @@ describe("what JSON would not carry as it is", () => {
     const request = requestOf(captured({ data: { ...DATA, note: "a\u0000b\ud800" } }));
     expect(reread(request).data).toMatchObject({ note: "a\u0000b\ud800" });
     expect(interpret(reread(request))).toMatchObject({ kind: "invalid", field: "data.note" });
+    const badKey = { "a\u0000b": 1, ["__proto__"]: 2 };
+    expect(reread(requestOf(captured({ data: badKey }))).data).toEqual(badKey);
   });
 });
 
@@ -207,6 +221,32 @@ describe("an event that cannot be written down gets a stand-in", () => {
     expect(standIn["invalidpayload"]).toMatchObject({ rule: "at most 65536 bytes as JSON" });
     expect((standIn["invalidpayload"] as { excerpt: string }).excerpt).toMatch(/^\{"note":"\\u79d8/);
     expect(interpret(standIn)).toMatchObject({ kind: "invalid", rule: "at most 65536 bytes as JSON" });
+  });
+
+  test("that shows the beginning of every kind of value", () => {
+    const deep = [[[[["deeper"]]]]];
+    const data = { list: [1, null, true], empty: {}, none: [], deep, amount: Infinity };
+    const { excerpt } = reread(requestOf(captured({ data })))["invalidpayload"] as { excerpt: string };
+    expect(excerpt).toBe('{"list":[1,null,true],"empty":{},"none":[],"deep":[[[...]]],"amount":Infinity}');
+  });
+
+  test("without looking at more than it shows", () => {
+    let looks = 0;
+    const counting = (target: object) =>
+      new Proxy(target, {
+        get: (of, key): unknown => {
+          looks += 1;
+          return Reflect.get(of, key);
+        },
+      });
+    const entry = "x".repeat(20);
+    const data = { note: Infinity, list: counting(Array.from({ length: 5_000 }, () => entry)) };
+    requestOf(captured({ data }));
+    expect(looks).toBeLessThan(50);
+    const members = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, entry]));
+    looks = 0;
+    requestOf(captured({ data: { note: Infinity, members: counting(members) } }));
+    expect(looks).toBeLessThan(50);
   });
 
   test.each([null, 1, "x", {}, [], { field: 5 }, { field: "x".repeat(9_999), rule: "\u0000" }])(
@@ -275,7 +315,7 @@ describe("two bodies are the same", () => {
 
 describe("an excerpt", () => {
   test.each([
-    ["plain text", "plain text"],
+    ["plain text ~", "plain text ~"],
     ["", ""],
     ["tab\tnul\u0000del\u007f", "tab\\u0009nul\\u0000del\\u007f"],
     ["注文", "\\u6ce8\\u6587"],
@@ -289,6 +329,9 @@ describe("an excerpt", () => {
   test("is at most 200 characters and never ends inside an escape", () => {
     expect(excerptOf("x".repeat(200))).toBe("x".repeat(200));
     expect(excerptOf("x".repeat(201))).toBe(`${"x".repeat(197)}...`);
+    expect(excerptOf(`${"x".repeat(195)}\\yyyy`)).toBe(`${"x".repeat(195)}\\\\...`);
+    expect(excerptOf(`${"x".repeat(191)}字yyyy`)).toBe(`${"x".repeat(191)}\\u5b57...`);
+    expect(excerptOf(`${"x".repeat(192)}字yyyy`)).toBe(`${"x".repeat(192)}...`);
     expect(excerptOf(`${"x".repeat(195)}字字`)).toBe(`${"x".repeat(195)}...`);
     expect(excerptOf(`${"x".repeat(196)}\\\\\\`)).toBe(`${"x".repeat(196)}...`);
     fc.assert(

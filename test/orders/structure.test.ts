@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { interpret, MAX_EVENT_BYTES, readEnvelopeText } from "@junban/orders";
 import type { EventEnvelope } from "@junban/orders";
 import { describe, expect, test } from "vitest";
@@ -31,6 +32,8 @@ describe("text that a database cannot keep is invalid", () => {
     ["a lone low surrogate", `${LONE_LOW}b`],
     ["surrogates the wrong way round", `${LONE_LOW}${LONE_HIGH}`],
     ["a pair and a half", `😀${LONE_HIGH}`],
+    ["the first low surrogate twice", "\udc00\udc00"],
+    ["the last low surrogate", "\udfff"],
   ])("%s, in a value, a key, an attribute or an unknown type", (_name, text) => {
     expect(verdictOn(withExtra(text))).toBe("invalid data.extra");
     expect(verdictOn(withExtra(["fine", { deep: text }]))).toBe("invalid data.extra[1].deep");
@@ -39,9 +42,12 @@ describe("text that a database cannot keep is invalid", () => {
     expect(verdictOn(envelope("gift.wrapped", { paper: text }))).toBe("invalid data.paper");
   });
 
-  test.each(["日本", "😀", "\\u0000", "tab\tand\nnewline", "\u007f", "￿"])("but not %j", (text) => {
-    expect(verdictOn(withExtra({ [text]: text }))).toBe("known");
-  });
+  test.each(["日本", "😀", "\ud800\udc00", "\udbff\udfff", "\\u0000", "tab\tand\nnewline", "\u007f", "￿"])(
+    "but not %j",
+    (text) => {
+      expect(verdictOn(withExtra({ [text]: text }))).toBe("known");
+    },
+  );
 
   test("six characters that only look like NUL survive as they are", () => {
     const reading = readEnvelopeText(JSON.stringify(withExtra("\\u0000")));
@@ -163,6 +169,12 @@ describe("what is not JSON is invalid", () => {
     ["a hole in a list", [undefined]],
   ])("%s", (_name, value) => {
     expect(verdictOn(withExtra(value))).toMatch(/^invalid data\.extra/);
+  });
+
+  test("an object without a prototype, or with another realm's, is as plain as ours", () => {
+    const bare = Object.assign(Object.create(null) as object, { a: 1 });
+    expect(verdictOn(withExtra(bare))).toBe("known");
+    expect(verdictOn(withExtra(runInNewContext("({ a: 1, b: [{}] })")))).toBe("known");
   });
 
   test("an undefined member is merely absent", () => {
