@@ -1,3 +1,4 @@
+import { decide } from "@junban/orders";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/index.ts";
 import { expectSound } from "./picture.ts";
@@ -133,6 +134,29 @@ describe("a deadline that has passed", () => {
     const other = shop.openStore();
     const counts = await Promise.all([shop.store.expireHeld("O1"), other.expireHeld("O1")]);
     expect(counts.toSorted((a, b) => a - b)).toEqual([0, 20]);
+    await expectSound(shop);
+  });
+
+  test("while the order is halted nothing expires, for what is waited for may be blocked itself", async () => {
+    let isMended = false;
+    const shop = await openShop({
+      holdPaymentMs: 1,
+      decide: (view, event) => {
+        if (!isMended && event.type === "inventory.reserved") throw new TypeError("a bug in the decision");
+        return decide(view, event);
+      },
+    });
+    const story = new Story("O1");
+    const culprit = story.reserved("r1");
+    const early = story.captured("c1", "a1");
+    await shop.apply([story.placed(), early, culprit, story.authorized("a1")]);
+    await shop.sql("select pg_sleep(0.05)");
+    expect(await shop.store.dueHeld({ limit: 10 })).toEqual([]);
+    expect(await shop.store.expireHeld("O1")).toBe(0);
+    isMended = true;
+    expect(await shop.store.replay(culprit)).toMatchObject({ version: 2, released: 1 });
+    expect(await shop.store.readEvent(early)).toMatchObject({ outcome: "applied", version: 4 });
+    expect(await shop.store.expireHeld("O1")).toBe(0);
     await expectSound(shop);
   });
 
