@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
 import { compareOrders, compareOutcomes, identityOf, referenceOf, tellStories } from "@junban/order-stories";
 import type { ActualOutcome } from "@junban/order-stories";
-import type { EventEnvelope } from "@junban/orders";
+import { decide, type EventEnvelope, type OrderEvent } from "@junban/orders";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../support/index.ts";
 import { expectSound, pictureOf } from "./picture.ts";
-import { applyTo, shopAt, type Shop } from "./shop.ts";
+import { applyTo, shopAt, type Shop, type StoreOptions } from "./shop.ts";
 import { batchOf, Story } from "./story.ts";
 import { raiseAt, terminateAt, type Trap } from "./traps.ts";
 
@@ -142,8 +143,11 @@ interface Labs {
   readonly calm: Shop;
 }
 
-async function openLabs(): Promise<Labs> {
-  const [rough, calm] = await Promise.all([shopAt(await freshDatabase()), shopAt(await freshDatabase())]);
+async function openLabs(roughOptions: StoreOptions = {}): Promise<Labs> {
+  const [rough, calm] = await Promise.all([
+    shopAt(await freshDatabase(), roughOptions),
+    shopAt(await freshDatabase()),
+  ]);
   onTestFinished(rough.close);
   onTestFinished(calm.close);
   const traps = [
@@ -214,19 +218,37 @@ async function expectSameEnd({ rough, calm }: Labs, stream: readonly EventEnvelo
   expect(new Set(outcomes.map(identityOf)).size).toBe(outcomes.length);
 }
 
+/** Two orders' events, shuffled together. Each history is about orders of its own. */
+function pairsOfHistories(): fc.Arbitrary<EventEnvelope[]> {
+  let told = 0;
+  return fc.constant(null).chain(() => {
+    told += 1;
+    return fc
+      .tuple(meetingEvents(`P${told}a`), meetingEvents(`P${told}b`), fc.infiniteStream(fc.boolean()))
+      .map(([a, b, turns]) => interleaved(a, b, turns));
+  });
+}
+
+/** 0 to 9, the same whenever the event says the same. */
+function digitOf({ lcid: _lcid, ...event }: OrderEvent): number {
+  const [byte] = createHash("sha256").update(JSON.stringify(event)).digest();
+  return byte! % 10;
+}
+
+/** Replays what failed until nothing stands failed any more; returns how much that was. */
+async function replayAll(shop: Shop): Promise<number> {
+  for (let replayed = 0; ; replayed += 1) {
+    const [dead] = await shop.store.listDead({ outcome: "failed", limit: 1 });
+    if (dead === undefined) return replayed;
+    expect((await shop.store.replay(dead)).outcome).not.toBe("failed");
+  }
+}
+
 describe("whatever the grouping and whatever breaks, the rows end as if every event had come once, alone and in order", () => {
   test("small histories of events that meet, clash and wait", async () => {
     const labs = await openLabs();
-    let runs = 0;
-    const prefix = (): string => `P${(runs += 1)}`;
-    const streams = fc.constant(null).chain(() => {
-      const run = prefix();
-      return fc
-        .tuple(meetingEvents(`${run}a`), meetingEvents(`${run}b`), fc.infiniteStream(fc.boolean()))
-        .map(([a, b, turns]) => interleaved(a, b, turns));
-    });
     await fc.assert(
-      fc.asyncProperty(streams, plans, async (stream, plan) => {
+      fc.asyncProperty(pairsOfHistories(), plans, async (stream, plan) => {
         await applyRoughly(labs, stream, plan);
         await expectSameEnd(labs, stream);
       }),
@@ -234,6 +256,32 @@ describe("whatever the grouping and whatever breaks, the rows end as if every ev
     );
     await expectSound(labs.rough);
     await expectSound(labs.calm);
+  });
+
+  test("events that fail halt their order, and replayed later they and all behind them take their places", async () => {
+    const curse = { isOn: true };
+    const labs = await openLabs({
+      decide: (view, event) => {
+        const decision = decide(view, event);
+        const isCursed = curse.isOn && decision.kind === "applied" && digitOf(event) < 2;
+        if (isCursed) throw new TypeError("a bug in the decision");
+        return decision;
+      },
+    });
+    let failures = 0;
+    await fc.assert(
+      fc.asyncProperty(pairsOfHistories(), plans, async (stream, plan) => {
+        curse.isOn = true;
+        await applyRoughly(labs, stream, plan);
+        await expectSound(labs.rough);
+        curse.isOn = false;
+        failures += await replayAll(labs.rough);
+        await expectSameEnd(labs, stream);
+      }),
+      { numRuns: 10, endOnFailure: true },
+    );
+    expect(failures).toBeGreaterThan(0);
+    await expectSound(labs.rough);
   });
 
   test("realistic traffic of several orders, with repeats, early and invalid events", async () => {
