@@ -115,6 +115,8 @@ create unique index order_events_by_arrival on order_events (lcid, arrival);
 create index order_events_held on order_events (lcid, arrival) where outcome = 'deferred';
 create index order_events_due on order_events (deferred_until) where outcome = 'deferred' and deferred_until is not null;
 create index order_events_unsupported on order_events (lcid) where outcome = 'deferred' and reason = 'UNSUPPORTED';
+-- Failed ones are few: this finds what an order stands behind without reading its past.
+create index order_events_failed on order_events (lcid) where outcome = 'failed';
 create index order_events_dead on order_events (seq) where outcome in ('failed', 'rejected');
 create index order_events_alerts on order_events (lcid) where alert;
 

@@ -27,6 +27,7 @@ const middle: Scene = {
       eventsByOutcome: { applied: 9_000, rejected: 34, deferred: 12 },
       held: 12,
       halted: 0,
+      failed: 0,
       alerts: 0,
       outboxUnpublished: 9_000,
       outboxLagMs: 12,

@@ -376,7 +376,7 @@ export function storePort(store: Pick<StorePort, "apply">): StorePort {
     redecideUnsupported: () => neverAsked(),
     stuckHalted: () => neverAsked(),
     releaseHalted: () => neverAsked(),
-    summary: () => neverAsked(),
+    gauges: () => neverAsked(),
   };
 }
 

@@ -177,7 +177,7 @@ describe("the worker's process", () => {
       await eventually(async () => (await waitingForLocks(place)) > 0);
       worker.tree.signal("SIGTERM");
       await worker.tree.waitForLine("shutting down");
-      worker.tree.signal("SIGTERM");
+      worker.tree.signal("SIGINT");
       expect((await worker.exited).code).toBe(1);
       expect(worker.tree.stdout()).not.toContain('"shut down"');
       await letGo();

@@ -9,11 +9,10 @@ import type { SweeperOptions, SweepReport } from "../../apps/worker/src/sweeper.
 import { eventually } from "../support/index.ts";
 
 const NO_LINES = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const EMPTY_SUMMARY = {
-  ordersByStatus: {},
-  eventsByOutcome: {},
+const EMPTY_GAUGES = {
   held: 3,
   halted: 0,
+  failed: 0,
   alerts: 0,
   outboxUnpublished: 0,
   outboxLagMs: 0,
@@ -47,7 +46,7 @@ class World {
     expireHeld: (lcid) => this.#keep("expire", lcid),
     redecideUnsupported: (lcid) => this.#keep("redecide", lcid),
     releaseHalted: (lcid) => this.#keep("release", lcid),
-    summary: () => Promise.resolve(EMPTY_SUMMARY),
+    gauges: () => Promise.resolve(EMPTY_GAUGES),
   };
 
   #keep(what: string, lcid: string): Promise<number> {
@@ -150,7 +149,7 @@ describe("a round of the sweeper", () => {
       "take sweeper, take ill, expire ill, leave ill, take well, expire well, leave well, " +
         "take halted, release halted, leave halted, take new, redecide new, leave new",
     );
-    expect(world.rounds[0]?.summary?.held).toBe(3);
+    expect(world.rounds[0]?.gauges?.held).toBe(3);
   });
 
   test("passes over a lane that is served", async () => {

@@ -87,7 +87,10 @@ export class FleetMetrics implements LaneObserver, JobObserver {
       "Requests in the deepest lane; from the sweeping process",
     );
     this.#held = gauge("junban_deferrals_held", "Events held for a prerequisite; from the sweeping process");
-    this.#dead = gauge("junban_dead_letters", "Events failed or rejected; from the sweeping process");
+    this.#dead = gauge(
+      "junban_dead_letters",
+      "Events that failed and halt their order; from the sweeping process",
+    );
     this.#outboxLag = gauge(
       "junban_outbox_lag_seconds",
       "Age of the oldest unpublished outbox row; from the sweeping process",
@@ -144,13 +147,13 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     this.#groupEvents.observe(events);
   }
 
-  swept({ deepestLane, summary }: SweepReport): void {
+  swept({ deepestLane, gauges }: SweepReport): void {
     this.#deepest.set(deepestLane);
-    if (summary === null) return;
-    this.#held.set(summary.held);
-    this.#dead.set((summary.eventsByOutcome["failed"] ?? 0) + (summary.eventsByOutcome["rejected"] ?? 0));
-    this.#outboxLag.set(summary.outboxLagMs / 1000);
-    this.#outboxUnpublished.set(summary.outboxUnpublished);
+    if (gauges === null) return;
+    this.#held.set(gauges.held);
+    this.#dead.set(gauges.failed);
+    this.#outboxLag.set(gauges.outboxLagMs / 1000);
+    this.#outboxUnpublished.set(gauges.outboxUnpublished);
   }
 
   /** Series that exist from the start, so that "no event failed" reads 0 and not "no data". */

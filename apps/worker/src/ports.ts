@@ -26,7 +26,7 @@ export type OrderUpkeep = Pick<
   | "redecideUnsupported"
   | "stuckHalted"
   | "releaseHalted"
-  | "summary"
+  | "gauges"
 >;
 
 /** The part of a running consumer that the fleet process steers and watches. */

@@ -58,6 +58,11 @@ function storeOptions(config: Config, decide: OrderStoreOptions["decide"]): Orde
     statementTimeoutMs: config.statementTimeoutMs,
     lockTimeoutMs: config.lockTimeoutMs,
     idleTransactionTimeoutMs: config.idleTransactionTimeoutMs,
+    // Just below the lease, or a frozen process could keep a row beyond it.
+    transactionTimeoutMs: Math.min(
+      config.statementTimeoutMs + config.lockTimeoutMs,
+      Math.floor(config.leaseMs * 0.95),
+    ),
     holdPaymentMs: config.holdPaymentMs,
     holdMs: config.holdMs,
     poison: config.poison,

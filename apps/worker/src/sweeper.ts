@@ -1,5 +1,5 @@
 import type { LaneReport } from "@junban/handoff-lock";
-import type { StoreSummary } from "@junban/order-store";
+import type { StoreGauges } from "@junban/order-store";
 import { HeadWatch } from "./head-watch.ts";
 import type { LaneServer } from "./lane-server.ts";
 import type { PassingTrouble } from "./passing-trouble.ts";
@@ -8,7 +8,7 @@ import type { FleetLogger, LaneUpkeep, OrderUpkeep, ServedTurn } from "./ports.t
 /** What a round found, for metrics. */
 export interface SweepReport {
   readonly deepestLane: number;
-  readonly summary: StoreSummary | null;
+  readonly gauges: StoreGauges | null;
 }
 
 export interface SweeperOptions {
@@ -31,7 +31,7 @@ const SWEEPER_LANE = "sweeper";
 const LOOKS_AT_ONCE = 8;
 const ORDERS_PER_PAGE = 100;
 const PAGES_PER_ROUND = 10;
-const SUMMARY_EVERY_MS = 15_000;
+const GAUGES_EVERY_MS = 15_000;
 
 /**
  * The process behind every handoff. One in the whole fleet sweeps at a time, because it holds the turn of the sweeper's own lane
@@ -51,7 +51,7 @@ export class Sweeper {
   #running: Promise<void> = Promise.resolve();
   #wake: (() => void) | undefined;
   #clearOutcomesAtMs = 0;
-  #summaryAtMs = 0;
+  #gaugesAtMs = 0;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -119,7 +119,7 @@ export class Sweeper {
       (lcid) => store.redecideUnsupported(lcid),
     );
     const deepestLane = await this.#lookAtLanes();
-    onRound({ deepestLane, summary: await this.#summary() });
+    onRound({ deepestLane, gauges: await this.#gauges() });
   }
 
   /** Takes each order's lane, does one thing to the order, and serves what stands in the lane before leaving it. */
@@ -201,11 +201,11 @@ export class Sweeper {
     }
   }
 
-  async #summary(): Promise<StoreSummary | null> {
+  async #gauges(): Promise<StoreGauges | null> {
     const nowMs = performance.now();
-    if (nowMs < this.#summaryAtMs) return null;
-    this.#summaryAtMs = nowMs + SUMMARY_EVERY_MS;
-    return this.#options.store.summary();
+    if (nowMs < this.#gaugesAtMs) return null;
+    this.#gaugesAtMs = nowMs + GAUGES_EVERY_MS;
+    return this.#options.store.gauges();
   }
 
   async #pause(ms: number): Promise<void> {

@@ -36,5 +36,6 @@ export type {
   Outcome,
   Settled,
   StandingEvent,
+  StoreGauges,
   StoreSummary,
 } from "./types.ts";

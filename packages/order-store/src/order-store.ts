@@ -7,7 +7,7 @@ import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
 import type { Policy } from "./order-work.ts";
 import { purgeableOrders, purgeOne } from "./purging.ts";
-import { listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
+import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
 import { createPool, endPool, type SessionLimits } from "./session.ts";
 import { bind, db, statement } from "./statement.ts";
 import type {
@@ -21,6 +21,7 @@ import type {
   MaintenanceLocator,
   OperatorResult,
   OrderReport,
+  StoreGauges,
   StoreSummary,
 } from "./types.ts";
 
@@ -34,6 +35,11 @@ export interface OrderStoreOptions {
   readonly lockTimeoutMs?: number;
   /** The server ends a transaction that sits idle this long, milliseconds; default 5000. Keep it below the lease. */
   readonly idleTransactionTimeoutMs?: number;
+  /**
+   * The server ends a transaction that lasts this long, whatever it does (Postgres 17 and later), milliseconds; default:
+   * statement and lock limit together. Keep it below the lease.
+   */
+  readonly transactionTimeoutMs?: number;
   /** How long events wait for a payment, milliseconds; default 72 hours. */
   readonly holdPaymentMs?: number;
   /** How long other early events wait, milliseconds; default 24 hours. */
@@ -71,6 +77,8 @@ export interface OrderStore {
     outcome?: "failed" | "rejected";
     limit: number;
   }): Promise<readonly DeadLetter[]>;
+  /** For metrics: cheap however many events there are. */
+  gauges(): Promise<StoreGauges>;
   summary(): Promise<StoreSummary>;
   /** Orders with held events whose deadline has passed. */
   dueHeld(options: MaintenanceLocator): Promise<readonly string[]>;
@@ -128,10 +136,13 @@ const MAINTENANCE_CONNECTIONS = 2;
 
 /** Opens nothing yet: connections are made when they are first needed. */
 export function createOrderStore(options: OrderStoreOptions): OrderStore {
+  const { statementTimeoutMs = 5_000, lockTimeoutMs = 2_000, idleTransactionTimeoutMs = 5_000 } = options;
+  const { transactionTimeoutMs = statementTimeoutMs + lockTimeoutMs } = options;
   const limits: SessionLimits = {
-    statementTimeoutMs: options.statementTimeoutMs ?? 5_000,
-    lockTimeoutMs: options.lockTimeoutMs ?? 2_000,
-    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 5_000,
+    statementTimeoutMs,
+    lockTimeoutMs,
+    idleTransactionTimeoutMs,
+    transactionTimeoutMs,
   };
   const policy: Policy = {
     holdPaymentMs: options.holdPaymentMs ?? 72 * 3_600_000,
@@ -167,6 +178,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     readEvent: (event) => readEvent(context, event),
     listHeld: (query) => listHeld(context, query),
     listDead: (query) => listDead(context, query),
+    gauges: () => gauges(context),
     summary: () => summary(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
     expireHeld: (lcid) => expireHeld(context, lcid),

@@ -145,14 +145,14 @@ export class OrderWork {
 
   /** Lets an event that is asked again wait for those in front of it. */
   block(waiting: WaitingEvent): Answer {
-    const verdict = deferred("BLOCKED", { holdMs: null, fromNow: false });
+    const verdict = deferred("BLOCKED", { holdMs: null, from: "now" });
     this.#record(waiting, verdict);
     return verdict;
   }
 
   /** Leaves an event that was blocked to a build that knows its type. */
   setAside(waiting: Omit<WaitingEvent, "event">): void {
-    this.#record(waiting, deferred("UNSUPPORTED", { holdMs: null, fromNow: false }));
+    this.#record(waiting, deferred("UNSUPPORTED", { holdMs: null, from: "now" }));
   }
 
   /** Says whether the order's next events must wait behind a failed one. */
@@ -189,8 +189,8 @@ export class OrderWork {
     if (reading.kind === "invalid") {
       return rejected(event.type, "INVALID_PAYLOAD", `${reading.field}: ${reading.rule}`);
     }
-    if (this.#halted) return deferred("BLOCKED", { holdMs: null, fromNow: false });
-    if (reading.kind === "unsupported") return deferred("UNSUPPORTED", { holdMs: null, fromNow: false });
+    if (this.#halted) return deferred("BLOCKED", { holdMs: null, from: "now" });
+    if (reading.kind === "unsupported") return deferred("UNSUPPORTED", { holdMs: null, from: "now" });
     const { source, id, type } = event;
     const waiting: WaitingEvent = {
       arrival,
@@ -240,7 +240,7 @@ export class OrderWork {
     }
     this.#held.set(waiting.arrival, { ...waiting, outcome: "deferred", reason });
     // Whoever waited without a deadline so far (blocked, unsupported, failed) starts to have one now.
-    return deferred(reason, { holdMs: this.#holdMs(reason), fromNow: true });
+    return deferred(reason, { holdMs: this.#holdMs(reason), from: "now" });
   }
 
   #holdMs(reason: DeferReason): number {
@@ -284,12 +284,22 @@ export class OrderWork {
     }
   }
 
-  /** A held event that now waits for something else says so, and waits as long as that deserves, from the start. */
+  /** A held event that now waits for something else says so, and waits as long as that deserves. */
   #reword(arrival: number, reason: DeferReason): void {
     const waiting = this.#held.get(arrival);
     if (waiting === undefined || waiting.reason === reason) return;
     this.#held.set(arrival, { ...waiting, reason });
-    this.#record(waiting, deferred(reason, { holdMs: this.#holdMs(reason), fromNow: false }));
+    const written = this.#decidedAgain.get(identityOf(waiting));
+    const isNew = this.#decidedHere.has(identityOf(waiting)) || written?.hold_from === "now";
+    // Whoever waits already has its deadline moved by the difference, so that changing reasons never prolong the wait.
+    const wait = isNew
+      ? { holdMs: this.#holdMs(reason), from: "now" as const }
+      : {
+          holdMs:
+            this.#holdMs(reason) - this.#holdMs(waiting.reason as DeferReason) + (written?.hold_ms ?? 0),
+          from: "deadline" as const,
+        };
+    this.#record(waiting, deferred(reason, wait));
   }
 
   /** Replaces what is known of an event: its unwritten first decision, or its row. */
@@ -335,7 +345,7 @@ function decidedEvent({ source, id }: { source: string; id: string }, verdict: V
     detail: verdict.detail,
     version: verdict.version,
     hold_ms: verdict.holdMs,
-    hold_from_now: verdict.holdFromNow,
+    hold_from: verdict.holdFrom,
     alert: verdict.alert,
   };
 }

@@ -6,6 +6,7 @@ export interface SessionLimits {
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
   readonly idleTransactionTimeoutMs: number;
+  readonly transactionTimeoutMs: number;
 }
 
 /**
@@ -63,7 +64,7 @@ export function createPool({ databaseUrl, size, limits, applicationName, pinPlan
       // exceed the statement's own limit, which the server would ignore otherwise.
       await client.query(
         "select set_config('transaction_timeout', $1, false) from pg_settings where name = 'transaction_timeout'",
-        [String(limits.statementTimeoutMs + limits.lockTimeoutMs)],
+        [String(limits.transactionTimeoutMs)],
       );
     },
   };

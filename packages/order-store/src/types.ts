@@ -120,15 +120,24 @@ export interface OrderReport extends Omit<Derived, "openMinor"> {
 /** A dead letter: an event that failed, or was rejected, and why. */
 export type DeadLetter = Omit<EventReport, "event" | "raw">;
 
-export interface StoreSummary {
-  readonly ordersByStatus: Readonly<Record<string, number>>;
-  readonly eventsByOutcome: Readonly<Record<string, number>>;
+/** Counts that are cheap at any size. */
+export interface StoreGauges {
+  /** Events that wait, for whatever reason. */
   readonly held: number;
+  /** Orders that stand behind a failed event. */
   readonly halted: number;
+  readonly failed: number;
   readonly alerts: number;
+  /** Counted up to 100,000. */
   readonly outboxUnpublished: number;
   /** Age of the oldest unpublished outbox row, in milliseconds; 0 when there is none. */
   readonly outboxLagMs: number;
+}
+
+/** The gauges and full counts, which take longer the more there is. */
+export interface StoreSummary extends StoreGauges {
+  readonly ordersByStatus: Readonly<Record<string, number>>;
+  readonly eventsByOutcome: Readonly<Record<string, number>>;
 }
 
 /** What an audit found about one order; sound when `differences` is empty. */

@@ -9,14 +9,16 @@ export interface Answer {
   readonly version: number | null;
 }
 
+export type HoldFrom = "now" | "deadline";
+
 /** A decision made here and now, with everything its row needs. */
 export interface Verdict extends Answer {
   readonly outcome: Exclude<Outcome, "conflict">;
   readonly detail: string | null;
   /** How long it may wait; null when it does not wait or has no deadline. */
   readonly holdMs: number | null;
-  /** Whether `holdMs` counts from now instead of from the first decision. */
-  readonly holdFromNow: boolean;
+  /** Where `holdMs` counts from: now, or the deadline that the event has already. */
+  readonly holdFrom: HoldFrom;
   readonly alert: boolean;
 }
 
@@ -29,7 +31,7 @@ export interface EarlierDecision extends Answer {
 
 const MAX_DETAIL_LENGTH = 500;
 const CONFLICT: Answer = { outcome: "conflict", reason: "BODY_DIFFERS", version: null };
-const FINAL = { detail: null, holdMs: null, holdFromNow: false, alert: false } as const;
+const FINAL = { detail: null, holdMs: null, holdFrom: "now", alert: false } as const;
 
 export function applied(version: number): Verdict {
   return { ...FINAL, outcome: "applied", reason: null, version };
@@ -59,14 +61,14 @@ export function failed(reason: string, detail: string): Verdict {
   return { ...FINAL, outcome: "failed", reason, detail: bounded(detail), version: null };
 }
 
-export function deferred(reason: string, wait: { holdMs: number | null; fromNow: boolean }): Verdict {
+export function deferred(reason: string, wait: { holdMs: number | null; from: HoldFrom }): Verdict {
   return {
     ...FINAL,
     outcome: "deferred",
     reason,
     version: null,
     holdMs: wait.holdMs,
-    holdFromNow: wait.fromNow,
+    holdFrom: wait.from,
   };
 }
 

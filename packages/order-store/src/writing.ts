@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { bind, db, statement, type BoundStatement } from "./statement.ts";
+import type { HoldFrom } from "./verdicts.ts";
 
 /** A first decision, to be recorded. `event` is JSON text, or null where it cannot be kept. */
 export interface NewEvent {
@@ -30,8 +31,8 @@ export interface DecidedEvent {
   readonly detail: string | null;
   readonly version: number | null;
   readonly hold_ms: number | null;
-  /** Whether `hold_ms` counts from now; else from the first decision. */
-  readonly hold_from_now: boolean;
+  /** Where `hold_ms` counts from: now, or the deadline that stands in the row. */
+  readonly hold_from: HoldFrom;
   readonly alert: boolean;
 }
 
@@ -112,7 +113,7 @@ export interface WriteSet {
 const NEW_EVENT = sql`r(source text, event_id text, lcid text, type text, event jsonb, raw text, outcome text, reason text, detail text,
   version bigint, arrival bigint, body_digest text, published_ms double precision, hold_ms double precision, alert boolean)`;
 const DECIDED_EVENT = sql`r(source text, event_id text, outcome text, reason text, detail text, version bigint, hold_ms double precision,
-  hold_from_now boolean, alert boolean)`;
+  hold_from text, alert boolean)`;
 const REF = sql`r(lcid text, kind text, ref text, parent_kind text, parent_ref text, data_digest text, amount bigint, used bigint,
   voided bigint, reversed boolean, open boolean, line_id text, detail jsonb)`;
 const LINE = sql`r(lcid text, line_id text, sku text, added_quantity int, quantity int, peak int, cancelled int, reserved bigint,
@@ -156,7 +157,7 @@ with new_events as (
   returning 1
 ), decided_events as (
   update order_events as e set outcome = r.outcome, reason = r.reason, detail = r.detail, version = r.version, alert = r.alert,
-    deferred_until = case when r.hold_from_now then clock_timestamp() else e.first_decided_at end
+    deferred_until = case when r.hold_from = 'now' then clock_timestamp() else e.deferred_until end
       + r.hold_ms * interval '1 millisecond', decided_at = clock_timestamp(), worker = ${p.worker}
   from jsonb_to_recordset(${p.decidedEvents}::jsonb) as ${DECIDED_EVENT}
   where e.source = r.source and e.event_id = r.event_id and e.outcome <> 'applied'
