@@ -56,6 +56,14 @@ test("a second signal exits at once, not with 0", () => {
   expect(host.exits[0]).toBe(1);
 });
 
+test("the same signal again at once is an echo: Ctrl-C comes through npm twice, and still ends gracefully", async () => {
+  const { host } = begin({ steps: [{ name: "pool", run: async () => Promise.resolve() }] });
+  host.emit("SIGINT");
+  host.emit("SIGINT");
+  await eventually(() => host.exits.length > 0);
+  expect(host.exits).toEqual([0]);
+});
+
 test("a step that hangs is left when the grace is over, is named, and makes the exit 1", async () => {
   let heard = false;
   const { host, entries } = begin({
@@ -115,7 +123,7 @@ test.each([
   { mode: "idle", signals: ["SIGTERM"], code: 0 },
   { mode: "idle", signals: ["SIGINT"], code: 0 },
   { mode: "hanging", signals: ["SIGTERM"], code: 1 },
-  { mode: "hanging-long", signals: ["SIGTERM", "SIGTERM"], code: 1 },
+  { mode: "hanging-long", signals: ["SIGTERM", "SIGINT"], code: 1 },
   { mode: "rejecting", signals: [], code: 1 },
 ])("a real process that is $mode ends with $code after $signals", async ({ mode, signals, code }) => {
   const child = await startProcess({

@@ -35,10 +35,12 @@ export interface Shutdown {
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+/** A terminal's Ctrl-C reaches the whole process group, and npm passes it on once more: that is one request, not two. */
+const ECHO_MS = 250;
 
 /**
  * The end of a process: the first SIGTERM or SIGINT runs the steps, within the grace, and exits with 0; what fails or takes too
- * long makes it 1; a second signal exits at once. An exception that nobody caught is logged, redacted, and exits with 1.
+ * long makes it 1; a second signal exits at once (the same one again within a quarter of a second is its echo). An exception that nobody caught is logged, redacted, and exits with 1.
  */
 export function createShutdown(options: ShutdownOptions): Shutdown {
   return new GracefulEnd(options);
@@ -51,7 +53,7 @@ class GracefulEnd implements Shutdown {
   readonly #began = new AbortController();
   readonly #listeners: readonly (readonly [string, (argument: unknown) => void])[];
   #ending: Promise<void> | undefined;
-  #signals = 0;
+  #heard: { readonly name: string; readonly atMs: number } | undefined;
 
   constructor(options: ShutdownOptions) {
     this.#options = options;
@@ -82,8 +84,11 @@ class GracefulEnd implements Shutdown {
   }
 
   #onSignal(name: string): void {
-    this.#signals += 1;
-    if (this.#signals > 1) {
+    const nowMs = performance.now();
+    const before = this.#heard;
+    this.#heard = { name, atMs: nowMs };
+    if (before?.name === name && nowMs - before.atMs < ECHO_MS) return;
+    if (before !== undefined) {
       this.#options.logger.warn({ signal: name }, "asked to stop a second time: ending at once");
       this.#host.exit(EXIT.wrong);
       return;
