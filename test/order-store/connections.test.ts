@@ -262,7 +262,7 @@ test("close() waits for a transaction under way, twice is once, and a closed sto
   for await (const { differences } of other.audit()) expect(differences).toEqual([]);
 });
 
-test("a hot order piles up no multixacts: its own children take no lock beside the one that is held already", async () => {
+test("a hot order leaves no pile of row locks behind: its row never gets a multixact from applies alone", async () => {
   const shop = await openShop();
   await shop.sql("create extension pageinspect");
   const story = new Story("O1");

@@ -5,9 +5,10 @@ import { decide, type EventEnvelope, type OrderEvent } from "@junban/orders";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../support/index.ts";
+import { meetingEvents } from "./meeting-events.ts";
 import { expectSound, pictureOf } from "./picture.ts";
 import { applyTo, shopAt, type Shop, type StoreOptions } from "./shop.ts";
-import { batchOf, Story } from "./story.ts";
+import { batchOf } from "./story.ts";
 import { raiseAt, terminateAt, type Trap } from "./traps.ts";
 
 /** What happens to one apply: a trap that springs so often, or the redelivery of what came before. */
@@ -39,101 +40,6 @@ const plans: fc.Arbitrary<Plan> = fc.record({
     { minLength: 1, maxLength: 6 },
   ),
 });
-
-/** Few names and few amounts, so that events meet, clash, repeat and wait for each other all the time. */
-function meetingEvents(lcid: string): fc.Arbitrary<EventEnvelope[]> {
-  const story = new Story(lcid);
-  const small = fc.integer({ min: 1, max: 3 });
-  const one = (name: string): fc.Arbitrary<string> => small.map((number) => `${name}${number}`);
-  const event = (type: string, data: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<EventEnvelope> =>
-    fc.record(data).map((values) => story.event(type, values));
-  const amount = fc.constantFrom(50, 100, 200);
-  const currency = fc.constantFrom("JPY", "JPY", "JPY", "JPY", "EUR");
-  return fc.array(
-    fc.oneof(
-      {
-        weight: 3,
-        arbitrary: fc.constantFrom(
-          story.placed({ L1: 2, L2: 1 }, { id: `${lcid} placed` }),
-          story.placed({ L1: 2, L2: 1 }, { id: `${lcid} placed again` }),
-        ),
-      },
-      event("line.added", {
-        lineId: one("L"),
-        sku: fc.constant("sku"),
-        quantity: small,
-        unitAmount: fc.constant(100),
-      }),
-      event("line.quantity_changed", {
-        changeId: one("q"),
-        lineId: one("L"),
-        fromQuantity: small,
-        toQuantity: small,
-      }),
-      event("line.removed", { changeId: one("q"), lineId: one("L"), fromQuantity: small }),
-      { weight: 2, arbitrary: event("payment.authorized", { authorizationId: one("a"), amount, currency }) },
-      {
-        weight: 3,
-        arbitrary: event("payment.captured", {
-          captureId: one("c"),
-          authorizationId: fc.option(one("a")),
-          amount,
-          currency,
-        }),
-      },
-      event("payment.voided", {
-        voidId: one("v"),
-        authorizationId: one("a"),
-        amount,
-        reason: fc.constant("voided"),
-      }),
-      event("payment.refunded", { refundId: one("f"), captureId: one("c"), amount, currency }),
-      event("payment.failed", {
-        stage: fc.constantFrom("authorization", "capture", "refund"),
-        ref: fc.oneof(one("a"), one("c"), one("f")),
-        code: fc.constant("declined"),
-      }),
-      {
-        weight: 3,
-        arbitrary: event("inventory.reserved", {
-          reservationId: one("r"),
-          lineId: one("L"),
-          quantity: small,
-          shortageId: fc.option(one("h"), { freq: 1 }),
-        }),
-      },
-      event("inventory.short", { shortageId: one("h"), lineId: one("L"), quantity: small }),
-      event("inventory.released", {
-        releaseId: one("x"),
-        reservationId: one("r"),
-        quantity: small,
-        reason: fc.constant("spare"),
-      }),
-      {
-        weight: 2,
-        arbitrary: event("inventory.shipped", {
-          shipmentId: one("s"),
-          items: fc.tuple(fc.record({ lineId: one("L"), quantity: small })),
-        }),
-      },
-      event("cancel.requested", {
-        cancelId: one("k"),
-        scope: fc.constant("order"),
-        reason: fc.constant("x"),
-      }),
-      event("cancel.requested", {
-        cancelId: one("k"),
-        scope: fc.constant("lines"),
-        items: fc.tuple(fc.record({ lineId: one("L"), quantity: small })),
-        reason: fc.constant("x"),
-      }),
-      event("cancel.confirmed", { cancelId: one("k") }),
-      event("cancel.rejected", { cancelId: one("k") }),
-      event("payment.captured", { captureId: one("c"), amount: fc.constant(0.5) }),
-    ),
-    { minLength: 4, maxLength: 40 },
-  );
-}
 
 interface Labs {
   /** Where events come in groups, fail, crash and come again. */
