@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { QueueKeys, RedisConnection, RedisQueueBackend, UnrecoverableError, Worker } from "bullmq";
 import type { Job, JobJson } from "bullmq";
 import type { Redis } from "ioredis";
-import type { JobEnd } from "./consumer.ts";
 import type { CorkedWrites } from "./corked-writes.ts";
+import type { JobEnd } from "./job.ts";
 
 /** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
 export const UNREADABLE: unique symbol = Symbol("data that is not JSON");

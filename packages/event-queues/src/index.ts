@@ -13,8 +13,10 @@ export { InvalidEventError, LaneFullError, QueueUnavailableError } from "./error
 export type { PublishError, QueueUnavailableCode } from "./errors.ts";
 export type { RedisAddress } from "./connection.ts";
 export { createPublisher } from "./publisher.ts";
-export type { Published, Publisher, PublisherOptions, PublishResult } from "./publisher.ts";
+export type { Publisher, PublisherOptions } from "./publisher.ts";
+export type { Published, PublishResult } from "./publish-result.ts";
 export { consume } from "./consumer.ts";
-export type { ConsumeOptions, Consumer, ConsumerState, IncomingJob, JobEnd } from "./consumer.ts";
+export type { ConsumeOptions, Consumer, ConsumerState } from "./consumer.ts";
+export type { IncomingJob, JobEnd } from "./job.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";

@@ -1,5 +1,5 @@
 import type { PublishError } from "./errors.ts";
-import type { Published, PublishResult } from "./publisher.ts";
+import type { Published, PublishResult } from "./publish-result.ts";
 
 /** One `publish` or `publishAll`: its events, in the caller's order, and what became of each. */
 export class PublishCall {

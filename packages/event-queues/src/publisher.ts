@@ -4,13 +4,13 @@ import type { Lanes } from "@junban/handoff-lock";
 import type { Redis } from "ioredis";
 import { answeringSettings, openConnection } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
-import type { PublishError } from "./errors.ts";
 import { openFamilyQueues } from "./family-queues.ts";
 import { JobStation } from "./job-station.ts";
 import { LaneStation } from "./lane-station.ts";
 import { QUEUE_PREFIX } from "./names.ts";
 import { PublishCall } from "./publish-call.ts";
 import { PublishLine } from "./publish-line.ts";
+import type { Published, PublishResult } from "./publish-result.ts";
 
 export interface PublisherOptions {
   /** A client given here lends its address and credentials; the publisher opens a connection of its own. */
@@ -26,21 +26,6 @@ export interface PublisherOptions {
   /** Longest time without progress before everything that is not acknowledged is refused, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
 }
-
-/** An acknowledged event: its request stands in the lane, its job in the queue. */
-export interface Published {
-  readonly lcid: string;
-  /** The request key: the same event published again has the same one. */
-  readonly key: string;
-  /** How many requests stood in the lane up to and including this one. */
-  readonly depth: number;
-  /** BullMQ priority its job got. */
-  readonly priority: number;
-}
-
-export type PublishResult =
-  | ({ readonly kind: "published" } & Published)
-  | { readonly kind: "refused"; readonly error: PublishError };
 
 export interface Publisher {
   /**

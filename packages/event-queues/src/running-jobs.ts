@@ -1,4 +1,4 @@
-import type { JobEnd } from "./consumer.ts";
+import type { JobEnd } from "./job.ts";
 
 /**
  * The jobs of one family that are being processed in this process, each once. A job whose lock lapsed while it was being
