@@ -96,7 +96,7 @@ const gaugesNow = statement<NoValues>()("gauges_now", () =>
     sql<number>`(select count(*) from orders where halted)`.as("halted"),
     sql<number>`(select count(*) from order_events where outcome = 'failed')`.as("failed"),
     sql<number>`(select count(*) from order_events where alert)`.as("alerts"),
-    sql<number>`(select count(*) from (select 1 from outbox where published_at is null limit ${sql.lit(OUTBOX_COUNTED)}) as some)`.as(
+    sql<number>`(select count(*) from (select 1 from outbox where published_at is null limit ${sql.lit(OUTBOX_COUNTED)}) as counted)`.as(
       "unpublished",
     ),
     // The oldest by number; numbers are given in nearly the order of time, and this one the primary key answers.
