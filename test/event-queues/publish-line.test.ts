@@ -8,7 +8,7 @@ import { LaneStation } from "../../packages/event-queues/src/lane-station.ts";
 import { PublishCall } from "../../packages/event-queues/src/publish-call.ts";
 import type { StandingItem } from "../../packages/event-queues/src/publish-item.ts";
 import { PublishLine } from "../../packages/event-queues/src/publish-line.ts";
-import type { PublishResult } from "../../packages/event-queues/src/publisher.ts";
+import type { PublishResult } from "../../packages/event-queues/src/publish-result.ts";
 import { eventOf, eventsOf } from "./publisher-setting.ts";
 
 type Answers = (entry: QueueEntry, asked: number) => QueueResult | Error;
