@@ -21,8 +21,9 @@ export function connectRedis({
     replyMapping: "legacy",
     socketTimeout: silenceMs,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_MS),
-    // After a failover the old connection may lead to a replica. Only a new one finds the new primary; ask it again there.
-    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
+    // After a failover the old connection may lead to a replica; only a new one finds the new primary. The refused command is
+    // not sent again: whoever asked does so in its own time, while a server that stays read-only would be asked in a loop.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
 }
 

