@@ -15,6 +15,17 @@ export class ConnectionLostError extends OrderStoreError {
   }
 }
 
+/** Thrown when all connections of the pool were in use for as long as a connection may be waited for. */
+export class PoolBusyError extends OrderStoreError {
+  readonly code = "POOL_BUSY";
+  readonly size: number;
+  constructor({ size }: { size: number }, options: { cause: unknown }) {
+    super(`all ${size} connections are in use; fewer calls at once or a larger pool would help`, options);
+    this.name = "PoolBusyError";
+    this.size = size;
+  }
+}
+
 /** Thrown when a trip was not answered within its bound; the connection is destroyed, never pooled again. */
 export class TripTimeoutError extends OrderStoreError {
   readonly code = "TRIP_TIMEOUT";
@@ -119,7 +130,13 @@ const CONTENT_CLASSES: ReadonlySet<string> = new Set(["22", "23", "54"]);
 
 export function classify(error: unknown): TroubleClass {
   if (error instanceof ConnectionLostError || error instanceof TripTimeoutError) return "lost";
-  if (error instanceof PurgedMeanwhileError || error instanceof OrderBusyError) return "passing";
+  if (
+    error instanceof PurgedMeanwhileError ||
+    error instanceof OrderBusyError ||
+    error instanceof PoolBusyError
+  ) {
+    return "passing";
+  }
   if (!(error instanceof DatabaseError) || error.code === undefined) return "unknown";
   const state = error.code;
   if (state === "57014") return "tooLong";

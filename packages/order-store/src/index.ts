@@ -16,6 +16,7 @@ export {
   NotCommittedError,
   OrderBusyError,
   OrderStoreError,
+  PoolBusyError,
   PurgedMeanwhileError,
   TripTimeoutError,
   WrongOutcomeError,

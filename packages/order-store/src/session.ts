@@ -1,5 +1,5 @@
 import pg, { type Pool, type PoolClient, type QueryResult } from "pg";
-import { ConnectionLostError, TripTimeoutError } from "./errors.ts";
+import { ConnectionLostError, PoolBusyError, TripTimeoutError } from "./errors.ts";
 import type { BoundStatement } from "./statement.ts";
 
 export interface SessionLimits {
@@ -112,11 +112,14 @@ export class Session {
   }
 
   static async open(pool: Pool, limits: SessionLimits): Promise<Session> {
+    // Whoever has to queue for a connection learns nothing about the database from waiting in vain.
+    const isQueuing = pool.idleCount === 0 && pool.totalCount >= pool.options.max;
     try {
       return new Session(await pool.connect(), limits.statementTimeoutMs + ANSWER_SLACK_MS);
     } catch (error) {
       // A refusal that the server itself worded keeps its SQLSTATE; everything else is the network's.
       if (error instanceof pg.DatabaseError) throw error;
+      if (isQueuing) throw new PoolBusyError({ size: pool.options.max }, { cause: error });
       throw new ConnectionLostError({ cause: error });
     }
   }
