@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/index.ts";
 import { expectSound } from "./picture.ts";
 import { applyTo, openShop, wordsOf, type Shop } from "./shop.ts";
-import { Story } from "./story.ts";
-import { raiseAt } from "./traps.ts";
+import { batchOf, Story } from "./story.ts";
+import { raiseAt, sleepAt } from "./traps.ts";
 
 const CLOSE_BOUND_MS = 15_000;
 
@@ -119,6 +119,23 @@ describe("a pool of one", () => {
     expect(results.map(wordsOf)).toEqual(stories.map(() => ["applied 1", "applied 2"]));
     expect(shop.store.poolInUse()).toBe(0);
     await expectSound(shop);
+  });
+
+  test("whoever waits in vain for a connection does not call the database down", async () => {
+    const shop = await openShop({ poolSize: 1, statementTimeoutMs: 60_000 });
+    await sleepAt(shop, { table: "outbox", on: "insert", times: 1, seconds: 50 });
+    const asleep = "from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+    const slow = shop.apply([new Story("SLOW").placed()]);
+    await eventually(async () => (await shop.sql(`select ${asleep}`)).length === 1);
+    const waiting = ["A", "B"].map((lcid) => batchOf(lcid, [new Story(lcid).placed()]));
+    const results = await Promise.all([shop.store.apply(waiting.slice(0, 1)), shop.store.apply(waiting)]);
+    for (const result of results.flat()) {
+      expect(result.settled).toEqual([]);
+      expect(result.trouble).toMatchObject({ kind: "passing", error: { code: "POOL_BUSY", size: 1 } });
+    }
+    await shop.sql(`select pg_cancel_backend(pid) ${asleep}`);
+    expect(await slow).toMatchObject({ settled: [], trouble: { kind: "passing", error: { code: "57014" } } });
+    expect((await shop.store.apply(waiting)).map(wordsOf)).toEqual([["applied 1"], ["applied 1"]]);
   });
 
   test("fifty applies of one order at once are one line of events, each applied once", async () => {
