@@ -1,8 +1,8 @@
 import type { Job } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JobEnd } from "../../packages/event-queues/src/job.ts";
 import { CorkedWrites } from "../../packages/event-queues/src/corked-writes.ts";
 import { EventWorker } from "../../packages/event-queues/src/event-worker.ts";
+import type { JobEnd } from "../../packages/event-queues/src/job.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import { addJobs, connectTo, openPlainQueues, openReader } from "./setting.ts";
 import type { Corner } from "./setting.ts";
