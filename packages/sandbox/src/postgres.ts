@@ -10,6 +10,7 @@ import { createServerFolder, removeFolder } from "./folders.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
 import { canListen, freePort } from "./ports.ts";
 import { postgresBinaries } from "./postgres-binaries.ts";
+import { END_WITHIN_MS, serverOperations } from "./server-operations.ts";
 import { ServerProcess } from "./server-process.ts";
 import { runStatement } from "./statements.ts";
 import { happensWithin } from "./waiting.ts";
@@ -50,7 +51,6 @@ export interface PostgresServer {
 }
 
 const USER = "junban";
-const END_WITHIN_MS = 20_000;
 const run = promisify(execFile);
 
 /** Starts a throwaway Postgres 18 on 127.0.0.1. It also ends when this process ends, however that happens. */
@@ -97,8 +97,13 @@ async function startIn(place: Place, options: PostgresOptions): Promise<Postgres
   await start();
   const addressOf = (database: string): string =>
     `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
-  let stopping: Promise<void> | undefined;
   return {
+    ...serverOperations({
+      server,
+      endSignal: "SIGINT",
+      start,
+      stopForGood: async () => stopForGood({ server, data, place }),
+    }),
     url: addressOf("postgres"),
     port,
     folder,
@@ -106,22 +111,6 @@ async function startIn(place: Place, options: PostgresOptions): Promise<Postgres
       return server.pid;
     },
     createDatabase: async (template) => addressOf(await createDatabase(addressOf("postgres"), template)),
-    restart: async ({ awayMs = 0 } = {}) => {
-      await server.end({ signal: "SIGINT", withinMs: END_WITHIN_MS });
-      await new Promise((resolve) => setTimeout(resolve, awayMs));
-      await start();
-    },
-    kill: async (signal = "SIGKILL") => {
-      if (signal === "SIGKILL") await server.kill();
-      else await server.end({ signal, withinMs: END_WITHIN_MS });
-    },
-    freeze: () => server.freeze(),
-    resume: () => server.resume(),
-    logTail: async () => server.logTail(),
-    stop: async () => {
-      stopping ??= stopForGood({ server, data, place });
-      await stopping;
-    },
   };
 }
 

@@ -7,6 +7,7 @@ import { createServerFolder, removeFolder } from "./folders.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
 import { canListen, freePort } from "./ports.ts";
 import { type RedisBinary, findRedisBinary } from "./redis-binary.ts";
+import { serverOperations } from "./server-operations.ts";
 import { ServerProcess } from "./server-process.ts";
 import { happensWithin } from "./waiting.ts";
 
@@ -45,8 +46,6 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const END_WITHIN_MS = 20_000;
-
 /** Starts a throwaway Redis (or Valkey) on 127.0.0.1. It also ends when this process ends, however that happens. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const binary = await findRedisBinary();
@@ -79,35 +78,24 @@ async function startIn(place: Place, options: RedisOptions): Promise<RedisServer
   );
   const start = async (): Promise<void> => startAndWait({ server, port, password, startWithinMs });
   await start();
-  let stopping: Promise<void> | undefined;
   const stopForGood = async (): Promise<void> => {
     await server.kill();
     await removeFolder(folder);
     keeper.release();
   };
   return {
+    ...serverOperations({
+      server,
+      endSignal: "SIGTERM",
+      start,
+      stopForGood,
+    }),
     url: `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}`,
     port,
     password,
     folder,
     get pid() {
       return server.pid;
-    },
-    restart: async ({ awayMs = 0 } = {}) => {
-      await server.end({ signal: "SIGTERM", withinMs: END_WITHIN_MS });
-      await new Promise((resolve) => setTimeout(resolve, awayMs));
-      await start();
-    },
-    kill: async (signal = "SIGKILL") => {
-      if (signal === "SIGKILL") await server.kill();
-      else await server.end({ signal, withinMs: END_WITHIN_MS });
-    },
-    freeze: () => server.freeze(),
-    resume: () => server.resume(),
-    logTail: async () => server.logTail(),
-    stop: async () => {
-      stopping ??= stopForGood();
-      await stopping;
     },
   };
 }
