@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { openShell, type Shell } from "./junban.ts";
+import { openShell, placed, type Shell } from "./junban.ts";
 
 describe("exit codes and messages", () => {
   let shell: Shell;
@@ -38,6 +38,26 @@ describe("exit codes and messages", () => {
     expect(run.code).toBe(3);
     expect(run.err).toContain("Postgres at postgres://u:***@127.0.0.1:1/x");
     expect(run.err + run.out).not.toContain("sesame");
+  });
+
+  test("migrate and its status, too, end with 3 when Postgres is away, and say once a second that they wait", async () => {
+    for (const args of [["migrate"], ["migrate", "status"]]) {
+      const run = await shell.junban(args, { env: { DATABASE_URL: "postgres://u:sesame@127.0.0.1:1/x" } });
+      expect(run.code, args.join(" ")).toBe(3);
+      expect(run.err).toMatch(/waiting for Postgres at postgres:\/\/u:\*\*\*@127\.0\.0\.1:1\/x/u);
+      expect(run.err + run.out).not.toContain("sesame");
+    }
+  });
+
+  test("a database that this Redis does not have ends with 3, and nothing goes to another one", async () => {
+    const run = await shell.junban(["publish", "-", "--patience", "1s"], {
+      input: placed("A"),
+      env: { REDIS_URL: `${shell.redisUrl.replace(/\/\d*$/u, "")}/9999` },
+    });
+    expect(run.code).toBe(3);
+    expect(run.err).toContain("DB index is out of range");
+    const status = (await shell.junban(["status", "--json"])).json() as { lanes: { requests: number } };
+    expect(status.lanes.requests).toBe(0);
   });
 
   test("Redis away ends with 3, naming the address without its password", async () => {

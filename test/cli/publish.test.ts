@@ -75,6 +75,22 @@ describe("junban publish", () => {
     expect(run.out).toMatch(/^line 2: accepted, but will be rejected: INVALID_PAYLOAD data\.amount/mu);
   });
 
+  test("a number beyond JSON's in any field is rejected in its place, not turned into null", async () => {
+    const shell = await openShell();
+    const bad = authorized("A", "a-1").replace('"amount":1000', '"amount":1000,"extra":-1e400');
+    const run = await shell.junban(["publish", "-"], { input: bad });
+    expect(run.out).toMatch(
+      /^line 1: accepted, but will be rejected: INVALID_PAYLOAD data\.extra: expected a finite number/mu,
+    );
+    const lanes = createLanes({ redis: freshRedis().connect(), prefix: shell.prefix });
+    const entry = await lanes.enter("A");
+    expect(entry).toMatchObject({
+      kind: "turn",
+      turn: { requests: [{ body: expect.stringContaining("invalidpayload") as string }] },
+    });
+    await lanes.close();
+  });
+
   test("publishing the same file again puts nothing twice into a lane", async () => {
     const shell = await openShell();
     const input = [placed("A"), authorized("A", "a-1")].join("\n");

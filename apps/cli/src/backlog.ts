@@ -36,13 +36,15 @@ export function isIdle(backlog: Backlog): boolean {
 }
 
 export function describeBacklog({ waiting, active, delayed, standing, due }: Backlog): string {
-  return [
-    `${count(waiting)} jobs waiting`,
-    `${count(active)} active`,
-    `${count(delayed)} delayed`,
-    `${count(standing)} requests in lanes`,
-    `${count(due)} orders with due deferrals`,
-  ].join(", ");
+  const parts = [
+    [waiting, "jobs waiting"],
+    [active, "active"],
+    [delayed, "delayed"],
+    [standing, "requests in lanes"],
+    [due, "orders with due deferrals"],
+  ] as const;
+  const left = parts.filter(([number]) => number > 0).map(([number, what]) => `${count(number)} ${what}`);
+  return left.length === 0 ? "nothing" : left.join(", ");
 }
 
 async function requestsInLanes({ lanes }: Pick<Services, "lanes">): Promise<number> {

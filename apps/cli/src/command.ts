@@ -1,3 +1,4 @@
+import { reachWithin } from "@junban/service";
 import type { Command } from "commander";
 import { createPrinter, type Printer } from "./printing.ts";
 import { servicesFor, type Services } from "./services.ts";
@@ -6,7 +7,7 @@ import { servicesFor, type Services } from "./services.ts";
 export interface Setting {
   readonly services: Services;
   readonly printer: Printer;
-  /** Fires on Ctrl-C: long commands end early, say how far they came, and exit 130. */
+  /** Fires on Ctrl-C: long commands end early, say how far they came, and exit with 1. */
   readonly signal: AbortSignal;
 }
 
@@ -15,9 +16,19 @@ export interface Registration {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Opens what the command needs, runs it, and closes everything again. */
+/** How long a command waits for a service that is not there (yet), saying so once a second. */
+const REACH_WITHIN_MS = 5_000;
+
+interface Needs {
+  readonly env: NodeJS.ProcessEnv;
+  readonly need: readonly ("database" | "redis")[];
+  /** False for a command that has a patience of its own. Default true. */
+  readonly reach?: boolean;
+}
+
+/** Opens what the command needs, waits a moment for what is not there, runs it, and closes everything again. */
 export async function withSetting(
-  { env, need }: { env: NodeJS.ProcessEnv; need: readonly ("database" | "redis")[] },
+  { env, need, reach = true }: Needs,
   run: (setting: Setting) => Promise<void>,
 ): Promise<void> {
   const services = servicesFor(env, need);
@@ -25,7 +36,20 @@ export async function withSetting(
   const onInterrupt = (): void => interrupt.abort();
   process.once("SIGINT", onInterrupt);
   try {
-    await run({ services, printer: createPrinter(process), signal: interrupt.signal });
+    const printer = createPrinter(process);
+    const { signal } = interrupt;
+    const say = (line: string): void => printer.note(line);
+    if (reach && need.includes("database")) {
+      const { databaseUrl: address } = services.config;
+      const probe = (): Promise<void> => services.store().ping();
+      await reachWithin({ service: "Postgres", address, limitMs: REACH_WITHIN_MS, probe, say, signal });
+    }
+    if (reach && need.includes("redis")) {
+      const { redisUrl: address } = services.config;
+      const probe = async (): Promise<void> => void (await services.queues().counts());
+      await reachWithin({ service: "Redis", address, limitMs: REACH_WITHIN_MS, probe, say, signal });
+    }
+    await run({ services, printer, signal });
   } finally {
     process.removeListener("SIGINT", onInterrupt);
     await services.close();

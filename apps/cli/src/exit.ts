@@ -22,6 +22,8 @@ export interface Ending {
 
 const POSTGRES_AWAY = [ConnectionLostError, TripTimeoutError] as const;
 const REDIS_AWAY = [QueueUnavailableError, LaneUnavailableError, OutOfMemoryError] as const;
+/** Who may not in, which database is not there, and a server that starts or stops. */
+const REFUSED_STATES: ReadonlySet<string> = new Set(["28", "3D", "57"]);
 const UNDEFINED_TABLE = "42P01";
 
 /** `addresses` names the services without passwords, for errors that do not know where they tried. */
@@ -41,6 +43,9 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
   }
   if (REDIS_AWAY.some((kind) => error instanceof kind)) {
     return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} cannot be used: ${message}`] };
+  }
+  if (REFUSED_STATES.has(sqlState(error)?.slice(0, 2) ?? "")) {
+    return { code: EXIT.unreachable, lines: [`Postgres at ${addresses.postgres} refuses: ${message}`] };
   }
   if (sqlState(error) === UNDEFINED_TABLE) {
     return {

@@ -1,3 +1,4 @@
+import { EXIT } from "@junban/service";
 /** The `junban` command: what engineers and operators ask of the fleet from a terminal or a script. */
 import { Command } from "commander";
 import { registerAudit } from "./commands/audit.ts";
@@ -35,6 +36,14 @@ for (const register of [
   registerPurge,
 ]) {
   register({ program, env: process.env });
+}
+
+// Whoever reads only the beginning (`| head`) has what it wanted.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(EXIT.done);
+  });
 }
 
 try {

@@ -47,7 +47,8 @@ export function createPrinter({
       if (nowMs - shownAtMs < (stderr.isTTY ? LIVE_PROGRESS_EVERY_MS : PLAIN_PROGRESS_EVERY_MS)) return;
       shownAtMs = nowMs;
       if (stderr.isTTY) {
-        stderr.write(`\r\x1b[2K${text}`);
+        // A line that wraps could not be rewritten.
+        stderr.write(`\r\x1b[2K${text.slice(0, Math.max(10, (stderr.columns || 80) - 1))}`);
         open = true;
       } else {
         stderr.write(`${text}\n`);

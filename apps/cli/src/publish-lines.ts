@@ -5,7 +5,7 @@ import {
   QueueUnavailableError,
   type Publisher,
 } from "@junban/event-queues";
-import { interpret, MAX_EVENT_BYTES, readEnvelopeText, type EventEnvelope } from "@junban/orders";
+import { interpret, readEnvelopeText, type EventEnvelope } from "@junban/orders";
 import type { FileLine } from "./file-lines.ts";
 
 /** What came of one line that did not simply go through. */
@@ -44,6 +44,8 @@ const TRY_AGAIN_MS = 250;
 interface Waiting {
   readonly line: number;
   readonly event: EventEnvelope;
+  /** Set for data that breaks a rule: why the event will be rejected. */
+  readonly doom: string | null;
 }
 
 /**
@@ -131,8 +133,9 @@ export class LinePublisher {
       if (item === undefined) continue;
       if (result.kind === "published") {
         this.#published += 1;
+        this.#tellDoom(item);
       } else if (result.error instanceof InvalidEventError) {
-        this.#refuse(item.line, result.error.message);
+        this.#refuse(item.line, named(result.error));
       } else {
         events.push(item);
         why ||= waitingFor(result.error);
@@ -151,11 +154,14 @@ export class LinePublisher {
     const givenUp = this.#givenUp.get(envelope.lcid);
     if (givenUp !== undefined) return this.#refuse(line.number, givenUp);
     const data = interpret(envelope);
-    if (data.kind === "invalid" && Buffer.byteLength(line.text) <= MAX_EVENT_BYTES) {
-      this.#doomed += 1;
-      this.#observer.notice({ line: line.number, kind: "doomed", reason: `INVALID_PAYLOAD ${named(data)}` });
-    }
-    return { line: line.number, event: envelope };
+    const doom = data.kind === "invalid" ? `INVALID_PAYLOAD ${named(data)}` : null;
+    return { line: line.number, event: envelope, doom };
+  }
+
+  #tellDoom({ line, doom }: Waiting): void {
+    if (doom === null) return;
+    this.#doomed += 1;
+    this.#observer.notice({ line, kind: "doomed", reason: doom });
   }
 
   #giveUp(events: readonly Waiting[], why: string): void {
@@ -177,5 +183,5 @@ function waitingFor(error: Error): string {
 }
 
 function named({ field, rule }: { field: string; rule: string }): string {
-  return field === "" ? rule : `${field}: ${rule}`;
+  return field === "" ? rule : `${field}: expected ${rule}`;
 }

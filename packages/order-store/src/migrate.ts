@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Kysely, Migrator, PostgresDialect, sql, type Migration, type MigrationProvider } from "kysely";
 import pg from "pg";
-import { MigrationError } from "./errors.ts";
+import { ConnectionLostError, MigrationError } from "./errors.ts";
 
 /** The migrations of this checkout, beside the packages. */
 const FOLDER = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -71,6 +71,7 @@ async function withMigrator<Result>(
   pool.on("error", () => undefined);
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
+    await reach(pool);
     return await work(
       new Migrator({
         db: kysely,
@@ -81,6 +82,16 @@ async function withMigrator<Result>(
     );
   } finally {
     await kysely.destroy();
+  }
+}
+
+/** The migrator would blame its first migration for a server that is not there. */
+async function reach(pool: pg.Pool): Promise<void> {
+  try {
+    (await pool.connect()).release();
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) throw error;
+    throw new ConnectionLostError({ cause: error });
   }
 }
 

@@ -38,7 +38,7 @@ export function registerPublish({ program, env }: Registration): void {
     )
     .action(async (file: string, options: Options) => {
       const patienceMs = durationMs(options.patience);
-      await withSetting({ env, need: ["redis"] }, (setting) =>
+      await withSetting({ env, need: ["redis"], reach: false }, (setting) =>
         publishFile(setting, { file, patienceMs, json: options.json === true }),
       );
     });
