@@ -12,7 +12,12 @@ import {
 import type { Config, Logger, ProcessMetrics, Shutdown } from "@junban/service";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
-import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
+import {
+  EvictingRedisError,
+  refuseEviction,
+  NoSuchRedisDatabaseError,
+  refuseMissingDatabase,
+} from "./redis-connection.ts";
 import { openServices } from "./services.ts";
 import type { Services, ServicesOptions } from "./services.ts";
 
@@ -65,7 +70,8 @@ export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void
 
 function exitCode(error: unknown): number {
   // Like a bad variable: a restart alone does not help.
-  return error instanceof EvictingRedisError ? EXIT.usage : exitCodeOf(error);
+  const isUsage = error instanceof EvictingRedisError || error instanceof NoSuchRedisDatabaseError;
+  return isUsage ? EXIT.usage : exitCodeOf(error);
 }
 
 interface Start {
@@ -76,11 +82,12 @@ interface Start {
 }
 
 async function start({ config, logger, shutdown, decide }: Start): Promise<void> {
-  const services = openServices({ config, ...(decide === undefined ? {} : { decide }) });
   const metrics = createProcessMetrics();
   let worker: FleetWorker | null = null;
-  // First of all, so that a process which waits for its services is seen to live, and so that a port in use ends it early.
+  // First of all, so that a process which waits for its services is seen to live, and so that a port in use ends it early,
+  // with nothing else open yet.
   const http = await startHealth({ config, metrics, worker: () => worker });
+  const services = openServices({ config, ...(decide === undefined ? {} : { decide }) });
   // The last steps of the end. The fleet's own, added below, has to come before them.
   const closeRest = { name: "connections", run: () => services.close() };
   const closeHttp = { name: "health server", run: () => http.close() };
@@ -133,6 +140,7 @@ async function checkServices({
     say,
     signal,
   });
+  await refuseMissingDatabase(services.redis);
   await refuseEviction(services.redis);
   const { pending } = await migrationStatus({ databaseUrl });
   if (pending.length > 0) throw new SchemaBehindError({ pending });

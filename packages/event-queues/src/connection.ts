@@ -59,6 +59,18 @@ function reconnectWhenReadOnly(error: Error): boolean {
 
 /** Waits for a connection that is being made; refuses at once when none is, or when this one fails. */
 export async function whenReady(redis: Redis, { withinMs }: { readonly withinMs: number }): Promise<void> {
+  await connected(redis, withinMs);
+  // ioredis goes on in database 0 when the server does not have the one it was asked for.
+  const { db = 0 } = redis.options;
+  if (db === 0) return;
+  try {
+    await within(redis.select(db), withinMs);
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+async function connected(redis: Redis, withinMs: number): Promise<void> {
   if (redis.status === "ready") return;
   if (redis.status !== "connecting" && redis.status !== "connect") throw awayError();
   await new Promise<void>((resolve, reject) => {
@@ -82,7 +94,7 @@ export async function whenReady(redis: Redis, { withinMs }: { readonly withinMs:
 export function awayError(cause?: unknown): QueueUnavailableError {
   return new QueueUnavailableError({
     code: "REDIS_AWAY",
-    detail: "there is no Redis that takes writes",
+    detail: `there is no Redis that takes writes${cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : ""}`,
     cause,
   });
 }
@@ -115,7 +127,7 @@ export function unavailable(error: unknown): QueueUnavailableError {
   if (AWAY.test(message) || NOT_SERVING.test(message)) return awayError(error);
   return new QueueUnavailableError({
     code: "REDIS_REFUSED",
-    detail: "Redis answered with an error",
+    detail: `Redis answered with an error (${message})`,
     cause: error,
   });
 }

@@ -1,4 +1,4 @@
-import { MAX_EVENT_BYTES, familyOf, readEnvelopeText, requestOf } from "@junban/orders";
+import { MAX_EVENT_BYTES, familyOf, readEnvelope, readEnvelopeText, requestOf } from "@junban/orders";
 import type { EventEnvelope, Family, OrderRequest } from "@junban/orders";
 import { InvalidEventError } from "./errors.ts";
 
@@ -25,8 +25,21 @@ export function prepareEvent(event: unknown): PreparedEvent {
   if (reading.kind === "unusable") {
     throw new InvalidEventError({ code: "INVALID_EVENT", field: reading.field, rule: reading.rule });
   }
-  const { envelope } = reading;
+  const envelope = NULL_VALUE.test(text) ? withoutSilentNulls(event, reading.envelope) : reading.envelope;
   return { family: familyOf(envelope.type), envelope, request: requestOf(envelope) };
+}
+
+const NULL_VALUE = /[:[,]null/;
+
+/**
+ * JSON writes a number that is not finite (1e400 in a file) as null, and the event would say something else than its producer
+ * did. Its request knows, and stands for it; any other event is unchanged.
+ */
+function withoutSilentNulls(event: unknown, written: EventEnvelope): EventEnvelope {
+  const original = readEnvelope(event);
+  if (original.kind === "unusable") return written;
+  const request = readEnvelopeText(requestOf(original.envelope).body);
+  return request.kind === "usable" ? request.envelope : written;
 }
 
 function jsonOf(event: unknown): string {

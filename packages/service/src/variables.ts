@@ -60,8 +60,11 @@ export const FOREIGN_NAMES = [
   "JUNBAN_REDIS_SERVER",
 ] as const;
 
-export const DATABASE_URL = url("DATABASE_URL", ["postgres:", "postgresql:"]);
-export const REDIS_URL = url("REDIS_URL", ["redis:", "rediss:"]);
+export const DATABASE_URL = url("DATABASE_URL", ["postgres:", "postgresql:"], { pathname: /^/, note: "" });
+export const REDIS_URL = url("REDIS_URL", ["redis:", "rediss:"], {
+  pathname: /^\/?\d{0,5}$/,
+  note: " and ends with its port, or with / and the number of a database",
+});
 
 function milliseconds(name: string, fallback: number, range: { min: number; max: number }): Variable<number> {
   return whole(name, fallback, { ...range, unit: "milliseconds" });
@@ -110,10 +113,18 @@ function families(name: string): Variable<readonly FamilyName[]> {
   };
 }
 
-function url(name: string, protocols: readonly string[]): Omit<Variable<string>, "fallback"> {
+function url(
+  name: string,
+  protocols: readonly string[],
+  { pathname, note }: { pathname: RegExp; note: string },
+): Omit<Variable<string>, "fallback"> {
   return {
     name,
-    allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
-    schema: z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol)),
+    allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}${note}`,
+    schema: z.string().refine((value) => {
+      if (!URL.canParse(value)) return false;
+      const address = new URL(value);
+      return protocols.includes(address.protocol) && pathname.test(address.pathname);
+    }),
   };
 }
