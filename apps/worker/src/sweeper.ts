@@ -83,8 +83,8 @@ export class Sweeper {
       try {
         if (await this.#takeLead()) await this.#round();
       } catch (error) {
-        // Redis or Postgres is away; both have their own line in the log. The next round finds everything again.
-        this.#options.logger.debug({ error: String(error) }, "a sweep was cut short");
+        // The next round finds everything again. Redis or Postgres away have lines of their own; anything else has only this one.
+        this.#options.logger.warn({ error: String(error) }, "a sweep was cut short");
       }
       await this.#pause(leaseMs * (0.25 + random() / 4));
     }
