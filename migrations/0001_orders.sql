@@ -40,6 +40,7 @@ create table orders (
   constraint orders_counts_never_negative check (
     release_due >= 0 and open_cancels >= 0 and payment_failures >= 0 and held >= 0 and version >= 0 and arrivals >= version
   ),
+  constraint orders_cancelled_owes_nothing check (not cancelled or payable_minor = 0),
   constraint orders_placed_has_currency check (not placed or (currency is not null and ship_gate in ('captured', 'authorized')))
   -- Room on each page keeps updates of a row beside it (heap-only tuples): no index covers a column that every update changes.
 ) with (fillfactor = 70);
@@ -63,7 +64,7 @@ create table order_lines (
   primary key (lcid, line_id),
   constraint order_lines_quantities_add_up check (
     shipped >= 0 and cancelled >= 0 and shipped + cancelled <= quantity and quantity <= peak
-    and released >= 0 and released <= reserved and short_open >= 0
+    and released >= 0 and shipped <= reserved - released and short_open >= 0
   )
 ) with (fillfactor = 70);
 
