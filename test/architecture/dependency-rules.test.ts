@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { deepImports, wrongArrows } from "./rules/arrows.ts";
+import { deepImports, idleOpenings, wrongArrows } from "./rules/arrows.ts";
 import { idleSiblings, undeclaredImports } from "./rules/declared.ts";
 import { facelessPackages } from "./rules/faces.ts";
-import { strayLibraries, strayLua, strayLuaFiles, straySql } from "./rules/rooms.ts";
+import { idleLibraryRooms, strayLibraries, strayLua, strayLuaFiles, straySql } from "./rules/rooms.ts";
 import { parseSource } from "./rules/source.ts";
 import type { Workspace } from "./rules/tree.ts";
 import { beyond } from "./rules/violation.ts";
@@ -93,6 +93,12 @@ describe("deep imports", () => {
     ).toHaveLength(1);
     expect(deep("test/fleet/a.test.ts", `import { x } from "../orders/a.ts";`)).toHaveLength(1);
   });
+
+  test("flags a folder that a test folder may open and does not", () => {
+    const source = parseSource("test/cli/a.test.ts", `import { x } from "../../apps/cli/src/a.ts";`);
+    expect(idleOpenings([])).toContain("test/cli → apps/cli");
+    expect(idleOpenings([source])).not.toContain("test/cli → apps/cli");
+  });
 });
 
 describe("faces", () => {
@@ -175,6 +181,12 @@ describe("rooms", () => {
     expect(strayLibraries([parseSource("apps/worker/src/a.ts", text)])).toHaveLength(1);
     expect(strayLibraries([parseSource("packages/event-queues/src/a.ts", text)])).toEqual([]);
     expect(strayLibraries([parseSource("test/fleet/a.test.ts", text)])).toEqual([]);
+  });
+
+  test("flags a room that may import a library and does not", () => {
+    const source = parseSource("packages/service/src/a.ts", `import pino from "pino";`);
+    expect(idleLibraryRooms([])).toContain("pino → packages/service/");
+    expect(idleLibraryRooms([source])).not.toContain("pino → packages/service/");
   });
 
   test.each([

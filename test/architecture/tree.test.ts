@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { ALLOWED, COUNTED_SUPPRESSIONS } from "./rules/allowed.ts";
-import { deepImports, SIBLINGS, wrongArrows } from "./rules/arrows.ts";
+import { deepImports, idleOpenings, SIBLINGS, wrongArrows } from "./rules/arrows.ts";
 import { idleSiblings, undeclaredImports } from "./rules/declared.ts";
 import { facelessPackages } from "./rules/faces.ts";
 import { wrongLuaHeaders } from "./rules/lua-headers.ts";
 import { mutableModuleState } from "./rules/module-state.ts";
 import { wrongNames } from "./rules/names.ts";
-import { strayLibraries, strayLua, strayLuaFiles, straySql } from "./rules/rooms.ts";
+import { idleLibraryRooms, strayLibraries, strayLua, strayLuaFiles, straySql } from "./rules/rooms.ts";
 import { longFiles, longFunctions } from "./rules/sizes.ts";
 import { dodgedTests, suppressionCounts, unreasonedSuppressions } from "./rules/suppressions.ts";
 import { readTree } from "./rules/tree.ts";
@@ -34,6 +34,10 @@ describe("dependencies", () => {
     expect(beyond(deepImports(tree.sources), ALLOWED.deepImports)).toEqual([]);
   });
 
+  test("no test folder may open what it does not open", () => {
+    expect(idleOpenings(tree.sources)).toEqual([]);
+  });
+
   test("each package has one public face that states its boundary", () => {
     expect(beyond(facelessPackages(tree.workspaces, tree.sources), ALLOWED.faces)).toEqual([]);
   });
@@ -50,6 +54,10 @@ describe("dependencies", () => {
 describe("rooms", () => {
   test("each library is imported only where it belongs", () => {
     expect(beyond(strayLibraries(tree.sources), ALLOWED.libraries)).toEqual([]);
+  });
+
+  test("no room may import a library it does not import", () => {
+    expect(idleLibraryRooms(tree.sources)).toEqual([]);
   });
 
   test("SQL lives in packages/order-store", () => {

