@@ -40,7 +40,10 @@ interface Position {
   state: CrewMember["state"];
 }
 
-/** The worker processes: real ones, started as `npm run worker` starts them, each with a port of its own. */
+/**
+ * The worker processes: real ones, each with a port of its own. They run the program of `npm run worker`, but as the demo
+ * itself runs: from the sources through tsx, where `npm run worker` takes what was compiled.
+ */
 export class Crew {
   readonly #options: CrewOptions;
   readonly #positions: Position[] = [];

@@ -10,7 +10,7 @@ export interface FrameSize {
 
 const WIDEST = 100;
 const SHORTEST_BAR = 8;
-const LABEL_CELLS = 12;
+const LABEL_CELLS = 14;
 const STATUS_LABEL_CELLS = 19;
 /** Lines of a full frame; a lower terminal gets one without the statuses. */
 const FULL_ROWS = 22;
@@ -87,7 +87,8 @@ function factLines({ reading, hotLcid, crew }: Scene): readonly Line[] {
   const outcomes = reading?.summary.eventsByOutcome ?? {};
   const failed = outcomes["failed"] ?? 0;
   return [
-    [label("hot lane"), ...laneSpans(reading?.lane ?? null, hotLcid)],
+    // The hot order's: its burst makes it the deepest one by far.
+    [label("deepest lane"), ...laneSpans(reading?.lane ?? null, hotLcid)],
     [
       label("held"),
       span(count(outcomes["deferred"] ?? 0)),

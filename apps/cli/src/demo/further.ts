@@ -11,20 +11,30 @@ export function furtherLines(servers: Servers, event: EventEnvelope): readonly L
     exported("REDIS_URL", servers.redisUrl),
     ...(servers.prefix === "junban" ? [] : [exported("JUNBAN_PREFIX", servers.prefix)]),
     [],
-    command(`npx junban order ${event.lcid} --history`),
-    command(`npx junban event ${event.source} ${event.id}`),
-    command("npx junban audit"),
+    ...commands(event),
     [],
     [span("  Ctrl-C ends and removes everything.")],
     [],
   ];
 }
 
-/** For those whose servers are gone already. */
-export function keepHint(columns: number): readonly Line[] {
-  const text =
-    "Servers and workers are being taken down. To look around with junban order, event and audit, keep them: npm run demo -- --keep";
-  return [...wrapped(text, columns - 3).map((piece) => [span(`  ${piece}`, "quiet")]), []];
+/** For those whose servers go now: the same commands, for a run that is kept. The same options give its events the same names. */
+export function keepHint(event: EventEnvelope, columns: number): readonly Line[] {
+  const text = "Servers and workers are being taken down. To look further, after npm run demo -- --keep:";
+  return [
+    ...wrapped(text, columns - 3).map((piece) => [span(`  ${piece}`, "quiet")]),
+    [],
+    ...commands(event),
+    [],
+  ];
+}
+
+function commands(event: EventEnvelope): readonly Line[] {
+  return [
+    command(`npx junban order ${event.lcid} --history`),
+    command(`npx junban event ${event.source} ${event.id}`),
+    command("npx junban audit"),
+  ];
 }
 
 function exported(name: string, value: string): Line {

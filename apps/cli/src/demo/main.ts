@@ -25,11 +25,13 @@ import { createPlainView } from "./view-plain.ts";
 /** Thrown into everything that waits when a person, or a supervisor, ends the demo. */
 class InterruptedError extends Error {
   readonly code = "INTERRUPTED";
+  readonly signal: NodeJS.Signals;
   readonly exitCode: number;
 
   constructor(signal: NodeJS.Signals) {
     super(`${signal}: everything was taken down`);
     this.name = "InterruptedError";
+    this.signal = signal;
     this.exitCode = 128 + constants.signals[signal];
   }
 }
@@ -63,11 +65,11 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
         print(stream, summaryLines(report, columns));
         if (demo.json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
         const [event] = run.hotLane.events;
-        if (demo.keep && event !== undefined) {
+        if (event !== undefined && demo.keep) {
           print(stream, furtherLines(stage.servers, event));
           await interruption(signal);
-        } else {
-          print(stream, keepHint(columns));
+        } else if (event !== undefined) {
+          print(stream, keepHint(event, columns));
         }
         return isGood(report.verdict) ? EXIT.done : EXIT.wrong;
       },
@@ -97,7 +99,10 @@ async function interruption(signal: AbortSignal): Promise<void> {
 }
 
 function demoEnding(error: unknown): Ending {
-  if (error instanceof InterruptedError) return { code: error.exitCode, lines: [error.message] };
+  if (error instanceof InterruptedError) {
+    // Whoever closed the pipe has read what it wanted.
+    return { code: error.exitCode, lines: error.signal === "SIGPIPE" ? [] : [error.message] };
+  }
   if (
     error instanceof RedisMissingError ||
     error instanceof PostgresMissingError ||
@@ -114,6 +119,13 @@ async function main(): Promise<number> {
   for (const name of SIGNALS) {
     // Also the second time: taking down is under way and bounded, and half of it would leave things behind.
     process.on(name, () => curtain.abort(new InterruptedError(name)));
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    // Node ignores the signal of a closed pipe (`| head`) and reports each write into it as an error instead.
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      curtain.abort(new InterruptedError("SIGPIPE"));
+    });
   }
   try {
     return await demonstrate(readDemoOptions(process.argv.slice(2)), curtain);

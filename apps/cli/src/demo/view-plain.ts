@@ -24,7 +24,7 @@ function lineOf({ doing, published, toPublish, toDecide, reading, rates, crew }:
     `published ${count(published)}`,
     `decided ${count(decided)} of ${count(toDecide)}`,
     `${count(Math.round(rates.at(-1) ?? 0))}/s`,
-    `hot lane ${count(lane.depth)}`,
+    `deepest lane ${count(lane.depth)}`,
     `held ${count(summary.held)}`,
     `rejected ${count(summary.eventsByOutcome["rejected"] ?? 0)}`,
     `workers ${crew.filter(({ state }) => state === "at work").length}`,
