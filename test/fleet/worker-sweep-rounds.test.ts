@@ -9,6 +9,7 @@ import type { SweeperOptions, SweepReport } from "../../apps/worker/src/sweeper.
 import { eventually } from "../support/index.ts";
 
 const NO_LINES = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const LEASE_MS = 100;
 const EMPTY_GAUGES = {
   held: 3,
   halted: 0,
@@ -23,6 +24,10 @@ class World {
   readonly diary: string[] = [];
   readonly rounds: SweepReport[] = [];
   readonly reports = new Map<string, Partial<LaneReport>>();
+  /** Lanes whose head is another one at each look. */
+  readonly moving = new Set<string>();
+  readonly firstLookAtMs = new Map<string, number>();
+  readonly firstTakeAtMs = new Map<string, number>();
   readonly busy = new Set<string>();
   due: string[] = [];
   unsupported: string[] = [];
@@ -32,7 +37,7 @@ class World {
   readonly lanes: SweeperOptions["lanes"] = {
     enter: (lcid) => Promise.resolve(this.#enter(lcid)),
     scan: () => pageOf([...this.reports.keys()]),
-    inspect: (lcid) => Promise.resolve({ ...EMPTY_LANE, lcid, ...this.reports.get(lcid) }),
+    inspect: (lcid) => Promise.resolve(this.#inspect(lcid)),
     sweepOutcomes: (lcid, olderThanMs) => {
       this.diary.push(`clear ${lcid} ${olderThanMs}`);
       return Promise.resolve(1);
@@ -54,9 +59,17 @@ class World {
     return lcid === "ill" ? Promise.reject(new Error("this order is ill")) : Promise.resolve(1);
   }
 
+  #inspect(lcid: string): LaneReport {
+    const nowMs = performance.now();
+    if (!this.firstLookAtMs.has(lcid)) this.firstLookAtMs.set(lcid, nowMs);
+    const report = { ...EMPTY_LANE, lcid, ...this.reports.get(lcid) };
+    return this.moving.has(lcid) ? { ...report, headKey: `head at ${nowMs}` } : report;
+  }
+
   #enter(lcid: string): Entry {
     if (this.busy.has(lcid)) return { kind: "waiting", position: 0 };
     this.diary.push(`take ${lcid}`);
+    if (!this.firstTakeAtMs.has(lcid)) this.firstTakeAtMs.set(lcid, performance.now());
     return { kind: "turn", turn: this.#turn(lcid) };
   }
 
@@ -98,7 +111,7 @@ async function* pageOf(lcids: readonly string[]): AsyncGenerator<readonly string
 async function sweep(world: World): Promise<Sweeper> {
   const trouble = new PassingTrouble({
     waitMs: 10,
-    leaseMs: 100,
+    leaseMs: LEASE_MS,
     probePostgres: () => (world.postgresAnswers ? Promise.resolve() : Promise.reject(new Error("refused"))),
     probeRedis: () => Promise.resolve(),
     logger: NO_LINES,
@@ -124,7 +137,7 @@ async function sweep(world: World): Promise<Sweeper> {
     store: world.store,
     server,
     trouble,
-    leaseMs: 100,
+    leaseMs: LEASE_MS,
     keepOutcomesMs: 60_000,
     logger: NO_LINES,
     onRound: (report) => world.rounds.push(report),
@@ -172,17 +185,25 @@ describe("a round of the sweeper", () => {
 
   test("takes a lane that stands still, and none that is held, empty or moving; clears outcomes; knows the deepest", async () => {
     const world = new World();
+    world.reports.set("moving", { depth: 3 });
+    world.moving.add("moving");
     world.reports.set("still", { depth: 2, headKey: "k" });
     world.reports.set("held", { depth: 9, headKey: "k", holder: "t" });
     world.reports.set("empty", { outcomes: 4 });
     world.reports.set("broken", { depth: 1, headKey: "k", consistent: false });
     await sweep(world);
     await eventually(() => world.diary.includes("take still"));
+    // The round that took it has to end before what it left alone can be told.
+    const roundsBefore = world.rounds.length;
+    await eventually(() => world.rounds.length > roundsBefore);
+    const stoodMs = world.firstTakeAtMs.get("still")! - world.firstLookAtMs.get("still")!;
+    expect(stoodMs).toBeGreaterThanOrEqual(2 * LEASE_MS);
     expect(world.diary).toContain("take broken");
     expect(world.diary).toContain("clear empty 60000");
     expect(world.diary).not.toContain("take held");
     expect(world.diary).not.toContain("take empty");
-    expect(world.rounds.at(-1)?.deepestLane ?? 9).toBe(9);
+    expect(world.diary).not.toContain("take moving");
+    expect(world.rounds.at(-1)?.deepestLane).toBe(9);
   });
 
   test("waits while Postgres is away, and goes on when it is back", async () => {

@@ -1,0 +1,77 @@
+import type { Pool } from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { ConnectionLostError, NotCommittedError } from "../../packages/order-store/src/errors.ts";
+import { LockedOrder, type MaintenanceContext } from "../../packages/order-store/src/locked-order.ts";
+import type { StoredOrder } from "../../packages/order-store/src/rows.ts";
+import { COMMIT, createPool, endPool, Session } from "../../packages/order-store/src/session.ts";
+import type { BoundStatement, ParameterValue } from "../../packages/order-store/src/statement.ts";
+import { freshDatabase } from "../support/index.ts";
+
+const LIMITS = {
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 10_000,
+  idleTransactionTimeoutMs: 10_000,
+  transactionTimeoutMs: 20_000,
+};
+const BACKEND: BoundStatement<{ pid: number }> = {
+  name: "backend",
+  text: "select pg_backend_pid() as pid",
+  values: [],
+};
+
+async function poolOfOne(): Promise<Pool> {
+  const databaseUrl = await freshDatabase();
+  const pool = createPool({
+    databaseUrl,
+    size: 1,
+    limits: LIMITS,
+    applicationName: "session test",
+    pinPlans: false,
+  });
+  onTestFinished(async () => endPool(pool, LIMITS));
+  return pool;
+}
+
+/** Runs one trip on a session of its own and says which backend served it; `meanwhile` happens before the session closes. */
+async function backendOf(pool: Pool, meanwhile?: (session: Session) => Promise<void>): Promise<number> {
+  const session = await Session.open(pool, LIMITS);
+  try {
+    const [answer] = await session.trip([BACKEND]);
+    await meanwhile?.(session);
+    return answer.rows[0]!.pid;
+  } finally {
+    await session.close();
+  }
+}
+
+test("a session that ended well gives its connection to the next", async () => {
+  const pool = await poolOfOne();
+  expect(await backendOf(pool)).toBe(await backendOf(pool));
+});
+
+test("a connection on which an error was not the server's is never used again", async () => {
+  const pool = await poolOfOne();
+  const unbindable = {
+    toPostgres: () => {
+      throw new Error("this value cannot be bound");
+    },
+  } as unknown as ParameterValue;
+  const first = await backendOf(pool, async (session) => {
+    const trip = session.trip([{ name: "unbindable", text: "select $1::text", values: [unbindable] }]);
+    await expect(trip).rejects.toBeInstanceOf(ConnectionLostError);
+  });
+  expect(await backendOf(pool)).not.toBe(first);
+});
+
+test("a COMMIT answered with ROLLBACK is a failure", async () => {
+  const sent: unknown[] = [];
+  const session = {
+    trip: (statements: readonly unknown[]) => {
+      sent.push(...statements);
+      return Promise.resolve([{ command: "ROLLBACK", rows: [] }]);
+    },
+  } as unknown as Session;
+  const order = new LockedOrder({} as StoredOrder, session, {} as MaintenanceContext);
+  await expect(order.commitWith([])).rejects.toBeInstanceOf(NotCommittedError);
+  expect(sent).toEqual([COMMIT]);
+});
