@@ -89,6 +89,7 @@ test(
     const told = demo.stderr();
     expect(told).toMatch(/SIGKILL to worker \d|no worker was killed/u);
     expect(told).toMatch(/61 orders audited/u);
+    expect(told).toMatch(/npx junban order \S+ --history\n.*npx junban event \S+ \S+\n.*npx junban audit/u);
     // Escape sequences and rewritten lines are for terminals.
     expect(told).not.toContain("\u001B");
     expect(told).not.toContain("\r");
@@ -150,6 +151,17 @@ test(
     );
   },
 );
+
+test("a reader that has seen enough ends the demo without a word", { timeout: LONG_MS }, async () => {
+  const script = '{ "$@"; echo "exit $?" >&2; } | head -n 1';
+  const demo = process.execPath;
+  const args = ["--conditions", "@junban/source", "--import", "tsx", PROGRAM, "--orders", "2000"];
+  const shell = await start("sh", ["-c", script, "sh", demo, ...args]);
+  await shell.exited;
+  expect(shell.stdout().trim().split("\n")).toHaveLength(1);
+  expect(shell.stderr().trim()).toBe("exit 141");
+  expect(await leftBehind()).toEqual([]);
+});
 
 test("a worker that ends by itself ends the demo with its last words", { timeout: LONG_MS }, async () => {
   const demo = await startDemo(["--orders", "2000"]);
