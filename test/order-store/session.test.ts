@@ -1,11 +1,16 @@
+import { decide } from "@junban/orders";
 import type { Pool } from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ConnectionLostError, NotCommittedError } from "../../packages/order-store/src/errors.ts";
 import { LockedOrder, type MaintenanceContext } from "../../packages/order-store/src/locked-order.ts";
+import { prepare } from "../../packages/order-store/src/prepared.ts";
+import { insertShells } from "../../packages/order-store/src/reading.ts";
 import type { StoredOrder } from "../../packages/order-store/src/rows.ts";
 import { COMMIT, createPool, endPool, Session } from "../../packages/order-store/src/session.ts";
 import type { BoundStatement, ParameterValue } from "../../packages/order-store/src/statement.ts";
+import { applyTogether } from "../../packages/order-store/src/transaction.ts";
 import { freshDatabase } from "../support/index.ts";
+import { batchOf, Story } from "./story.ts";
 
 const LIMITS = {
   statementTimeoutMs: 10_000,
@@ -63,15 +68,38 @@ test("a connection on which an error was not the server's is never used again", 
   expect(await backendOf(pool)).not.toBe(first);
 });
 
-test("a COMMIT answered with ROLLBACK is a failure", async () => {
-  const sent: unknown[] = [];
-  const session = {
-    trip: (statements: readonly unknown[]) => {
-      sent.push(...statements);
-      return Promise.resolve([{ command: "ROLLBACK", rows: [] }]);
-    },
-  } as unknown as Session;
-  const order = new LockedOrder({} as StoredOrder, session, {} as MaintenanceContext);
-  await expect(order.commitWith([])).rejects.toBeInstanceOf(NotCommittedError);
-  expect(sent).toEqual([COMMIT]);
+describe("a COMMIT answered with ROLLBACK is a failure", () => {
+  /** Stands for a session whose transaction the server has aborted unnoticed; every order is new to it. */
+  function rollingBack(): { session: Session; sent: unknown[] } {
+    const sent: unknown[] = [];
+    const answerTo = (statement: BoundStatement<unknown> | null): unknown => {
+      if (statement === null) return null;
+      sent.push(statement);
+      if (statement === COMMIT) return { command: "ROLLBACK", rows: [] };
+      return { command: "", rows: statement.name === insertShells.name ? [{ lcid: "O1" }] : [] };
+    };
+    const trip = (statements: readonly (BoundStatement<unknown> | null)[]): Promise<unknown> =>
+      Promise.resolve(statements.map(answerTo));
+    return { session: { trip } as unknown as Session, sent };
+  }
+
+  test("for the events of a lane", async () => {
+    const { session, sent } = rollingBack();
+    const part = {
+      lcid: "O1",
+      events: batchOf("O1", [new Story("O1").placed()]).requests.map((request) => prepare(request, "O1")),
+      deadlineMs: Infinity,
+    };
+    const policy = { holdPaymentMs: 1, holdMs: 1, poison: "halt", decide } as const;
+    const applying = applyTogether(session, [part], { policy, worker: "tester" });
+    await expect(applying).rejects.toBeInstanceOf(NotCommittedError);
+    expect(sent.at(-1)).toBe(COMMIT);
+  });
+
+  test("for upkeep on a locked order", async () => {
+    const { session, sent } = rollingBack();
+    const order = new LockedOrder({} as StoredOrder, session, {} as MaintenanceContext);
+    await expect(order.commitWith([])).rejects.toBeInstanceOf(NotCommittedError);
+    expect(sent).toEqual([COMMIT]);
+  });
 });
