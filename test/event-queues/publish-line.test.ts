@@ -42,7 +42,7 @@ function openLine(
     }
   };
   return new PublishLine({
-    redis: { status: "ready", disconnect: () => undefined } as unknown as Redis,
+    redis: { status: "ready", options: {}, disconnect: () => undefined } as unknown as Redis,
     laneStation: new LaneStation({ lanes: { queueMany }, timeoutMs: 100 }),
     jobStation: {
       add: async (items) => {
