@@ -39,29 +39,6 @@ export class EvictingRedisError extends Error {
   }
 }
 
-/** Thrown when the server does not have the database that REDIS_URL names; the client would go on in database 0. */
-export class NoSuchRedisDatabaseError extends Error {
-  readonly code = "NO_SUCH_REDIS_DATABASE";
-  readonly database: number;
-
-  constructor({ database }: { database: number }, options: ErrorOptions) {
-    super(`REDIS_URL names database ${database}, which this Redis does not have`, options);
-    this.name = "NoSuchRedisDatabaseError";
-    this.database = database;
-  }
-}
-
-/** @throws {NoSuchRedisDatabaseError} */
-export async function refuseMissingDatabase(redis: Redis): Promise<void> {
-  const { db = 0 } = redis.options;
-  if (db === 0) return;
-  try {
-    await redis.select(db);
-  } catch (error) {
-    throw new NoSuchRedisDatabaseError({ database: db }, { cause: error });
-  }
-}
-
 /** @throws {EvictingRedisError} unless the policy is `noeviction`, or the server does not tell it. */
 export async function refuseEviction(redis: Redis): Promise<void> {
   const memory = await redis.info("memory");

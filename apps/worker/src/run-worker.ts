@@ -12,12 +12,7 @@ import {
 import type { Config, Logger, ProcessMetrics, Shutdown } from "@junban/service";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
-import {
-  EvictingRedisError,
-  refuseEviction,
-  NoSuchRedisDatabaseError,
-  refuseMissingDatabase,
-} from "./redis-connection.ts";
+import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
 import { openServices } from "./services.ts";
 import type { Services, ServicesOptions } from "./services.ts";
 
@@ -70,8 +65,7 @@ export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void
 
 function exitCode(error: unknown): number {
   // Like a bad variable: a restart alone does not help.
-  const isUsage = error instanceof EvictingRedisError || error instanceof NoSuchRedisDatabaseError;
-  return isUsage ? EXIT.usage : exitCodeOf(error);
+  return error instanceof EvictingRedisError ? EXIT.usage : exitCodeOf(error);
 }
 
 interface Start {
@@ -140,7 +134,6 @@ async function checkServices({
     say,
     signal,
   });
-  await refuseMissingDatabase(services.redis);
   await refuseEviction(services.redis);
   const { pending } = await migrationStatus({ databaseUrl });
   if (pending.length > 0) throw new SchemaBehindError({ pending });
