@@ -10,6 +10,7 @@ import {
   ServerStartError,
 } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
+import { isGood } from "@junban/trial";
 import { endingOf, type Ending } from "../exit.ts";
 import { furtherLines, keepHint } from "./further.ts";
 import { readDemoOptions, type DemoOptions } from "./options.ts";
@@ -18,7 +19,6 @@ import { Run } from "./run.ts";
 import type { View } from "./scene.ts";
 import { onStage } from "./stage.ts";
 import { jsonOf, summaryLines } from "./summary.ts";
-import { isGood } from "./verdict.ts";
 import { createLiveView } from "./view-live.ts";
 import { createPlainView } from "./view-plain.ts";
 

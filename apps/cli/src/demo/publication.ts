@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { InvalidEventError, type Publisher } from "@junban/event-queues";
 import { splitStories, type PublishedEvent, type PublisherStep } from "@junban/order-stories";
-import { unlessAborted } from "./interruption.ts";
+import { unlessAborted } from "@junban/trial";
 
 export interface PublicationOptions {
   readonly stream: readonly PublishedEvent[];

@@ -1,18 +1,15 @@
 import { tellStories, type PublishedEvent, type StoriesOptions } from "@junban/order-stories";
+import { readStored, thinkReference, unlessAborted, verdictOf } from "@junban/trial";
 import { count } from "../printing.ts";
-import { readStored } from "./evidence.ts";
 import { HotLane } from "./hot-lane.ts";
 import { untilIdle } from "./idle.ts";
-import { unlessAborted } from "./interruption.ts";
 import type { DemoOptions } from "./options.ts";
 import { Publication } from "./publication.ts";
 import { Readings } from "./readings.ts";
-import { thinkReference } from "./reference.ts";
 import type { Scene, View } from "./scene.ts";
 import type { Stage } from "./stage.ts";
 import { movedAgainAfterMs, strikeHolder, type Strike, type StrikeOptions } from "./strike.ts";
 import { healingNote, strikeNote, type RunReport } from "./summary.ts";
-import { verdictOf } from "./verdict.ts";
 
 const HOT_LCID = "A-HOT";
 
@@ -32,7 +29,6 @@ export interface RunOptions {
 export class Run {
   readonly hotLane: HotLane;
   readonly #options: RunOptions;
-  readonly #stories: StoriesOptions;
   readonly #stream: readonly PublishedEvent[];
   readonly #publication: Publication;
   readonly #readings: Readings;
@@ -41,8 +37,7 @@ export class Run {
   constructor(options: RunOptions) {
     const { demo, stage } = options;
     this.#options = options;
-    this.#stories = storiesFor(demo);
-    this.#stream = tellStories(this.#stories);
+    this.#stream = tellStories(storiesFor(demo));
     const hotEvents = this.#stream.filter(
       ({ event, repeatOf }) => event.lcid === HOT_LCID && repeatOf === null,
     );
@@ -135,7 +130,9 @@ export class Run {
   async #check(): Promise<RunReport["verdict"]> {
     const store = this.#options.stage.services.store();
     const lcids = [...new Set(this.#stream.map(({ event }) => event.lcid))];
-    const positions = this.#publication.acknowledged;
+    const sendings = this.#publication.acknowledged.flatMap(
+      (position) => this.#stream[position]?.event ?? [],
+    );
     const [stored, reference] = await this.#together([
       async (signal) => {
         const found = await readStored({
@@ -149,9 +146,8 @@ export class Run {
         this.#doing = "thinking over once more what must have come of it all";
         return found;
       },
-      async (signal) => thinkReference({ stories: this.#stories, positions }, { signal }),
+      async (signal) => thinkReference(sendings, { signal }),
     ]);
-    const sendings = positions.flatMap((position) => this.#stream[position]?.event ?? []);
     return verdictOf({ ...stored, reference, sendings });
   }
 
@@ -175,7 +171,7 @@ export class Run {
   }
 
   get #orders(): number {
-    return this.#stories.orders + 1;
+    return this.#options.demo.orders + 1;
   }
 
   #scene(): Scene {

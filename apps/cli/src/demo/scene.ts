@@ -1,4 +1,4 @@
-import type { CrewMember } from "./crew.ts";
+import type { CrewMember } from "@junban/trial";
 import type { Reading } from "./readings.ts";
 
 /** One look at the run: all that a view needs to know, and nothing it could change. */

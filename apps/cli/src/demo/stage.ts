@@ -1,9 +1,9 @@
+import { fileURLToPath } from "node:url";
 import { createPublisher, type Publisher } from "@junban/event-queues";
 import { migrate } from "@junban/order-store";
+import { Crew, unlessAborted, type WorkerEndedError } from "@junban/trial";
 import { servicesFor, type Services } from "../services.ts";
-import { Crew, type WorkerEndedError } from "./crew.ts";
-import { unlessAborted } from "./interruption.ts";
-import { LEASE_MS } from "./lease.ts";
+import { LEASE_MS, LEASE_SETTINGS } from "./lease.ts";
 import { startServers, type Servers } from "./servers.ts";
 
 export interface StageOptions {
@@ -52,7 +52,16 @@ async function setStage(options: StageOptions, closings: Closing[]): Promise<Sta
     "redis",
   ]);
   closings.push(async () => services.close());
-  const crew = new Crew({ databaseUrl, redisUrl, prefix, onTrouble });
+  const crew = new Crew({
+    program: workerProgram(),
+    environmentOf: () => ({
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      JUNBAN_PREFIX: prefix,
+      ...LEASE_SETTINGS,
+    }),
+    onTrouble,
+  });
   closings.push(async () => crew.stop());
   const starting = Promise.all(Array.from({ length: workers }, async () => crew.start()));
   const started = await unlessAborted(starting, signal);
@@ -72,4 +81,10 @@ async function takeDown(closings: readonly Closing[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closings.toReversed()) await close().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
+}
+
+/** The program of `npm run worker`, compiled exactly if the demo is. */
+function workerProgram(): string {
+  const program = import.meta.url.endsWith(".ts") ? "src/main.ts" : "dist/main.js";
+  return fileURLToPath(new URL(`../../../worker/${program}`, import.meta.url));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventEnvelope } from "@junban/orders";
-import type { Crew, CrewMember } from "./crew.ts";
+import type { Crew, CrewMember } from "@junban/trial";
 import type { HotLane } from "./hot-lane.ts";
 import { AFTER_LEASE_MS, LANE_BATCH, LEASE_MS } from "./lease.ts";
 

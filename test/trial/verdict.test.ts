@@ -1,7 +1,7 @@
 import { referenceOf, tellStories } from "@junban/order-stories";
 import type { ActualOrder } from "@junban/order-stories";
+import { isGood, verdictOf, type DecidedEvent, type Evidence } from "@junban/trial";
 import { expect, test } from "vitest";
-import { isGood, verdictOf, type DecidedEvent, type Evidence } from "../../apps/cli/src/demo/verdict.ts";
 
 const stream = tellStories({ seed: 11, orders: 12, hotOrder: { events: 40 } });
 const reference = referenceOf(stream.map(({ event }) => event));
@@ -30,7 +30,7 @@ function without(events: readonly DecidedEvent[], index: number): readonly Decid
 
 test("a sound run is good, and every acknowledged sending is accounted for", () => {
   const verdict = verdictOf(soundEvidence());
-  expect(verdict).toMatchObject({ lost: 0, inversions: 0, drift: 0, failed: 0, wrong: [] });
+  expect(verdict).toMatchObject({ lost: 0, doubled: 0, inversions: 0, drift: 0, failed: 0, wrong: [] });
   expect(isGood(verdict)).toBe(true);
   const { published, applied, duplicates, rejected, deferred, failed, sentAgain } = verdict;
   expect(published).toBe(stream.length);
@@ -89,6 +89,27 @@ test.each<[string, (order: ActualOrder) => readonly ActualOrder[]]>([
   const verdict = verdictOf({ ...sound, orders: [...change(order!), ...others] });
   expect(verdict).toMatchObject({ drift: 1, lost: 0, inversions: 0 });
   expect(isGood(verdict)).toBe(false);
+});
+
+test.each<[string, (order: ActualOrder) => ActualOrder]>([
+  ["captured twice", (order) => ({ ...order, capturedMinor: order.capturedMinor + 100 })],
+  ["one version too many", (order) => ({ ...order, version: order.version + 1 })],
+  [
+    "shipped twice",
+    (order) => ({ ...order, lines: order.lines.map((line) => ({ ...line, shipped: line.shipped + 1 })) }),
+  ],
+  ["of nobody's publishing", (order) => ({ ...order, lcid: "A-9999" })],
+])("an order that is %s had something applied twice", (_, change) => {
+  const sound = soundEvidence();
+  const [order, ...others] = sound.orders;
+  expect(verdictOf({ ...sound, orders: [change(order!), ...others] }).doubled).toBe(1);
+});
+
+test("an order of which less was applied than published is no double", () => {
+  const sound = soundEvidence();
+  const [order, ...others] = sound.orders;
+  const less = { ...order!, version: order!.version - 1 };
+  expect(verdictOf({ ...sound, orders: [less, ...others] })).toMatchObject({ doubled: 0, drift: 1 });
 });
 
 test("an event with another outcome than the reference's is drift", () => {

@@ -43,6 +43,8 @@ export interface Verdict {
   readonly failed: number;
   /** Acknowledged, but without a row. */
   readonly lost: number;
+  /** Orders of which more was applied than was published: a higher version, a larger amount, a larger quantity. */
+  readonly doubled: number;
   /** Events that were decided before one of the same order that was published earlier. */
   readonly inversions: number;
   /** Orders whose rows differ from their own history, or from the reference. */
@@ -78,6 +80,7 @@ export function verdictOf(evidence: Evidence): Verdict {
     deferred: count("deferred"),
     failed: count("failed"),
     lost: lost.length,
+    doubled: evidence.orders.filter((order) => exceeds(order, evidence.reference.get(order.lcid))).length,
     inversions: overtaken.length,
     drift: drifting.size,
     sentAgain,
@@ -92,9 +95,25 @@ export function verdictOf(evidence: Evidence): Verdict {
   };
 }
 
-/** `true` when the run kept every promise that the demo checks. */
-export function isGood({ lost, inversions, drift }: Pick<Verdict, "lost" | "inversions" | "drift">): boolean {
-  return lost === 0 && inversions === 0 && drift === 0;
+/** `true` when the run kept every promise. */
+export function isGood(verdict: Pick<Verdict, "lost" | "doubled" | "inversions" | "drift">): boolean {
+  const { lost, doubled, inversions, drift } = verdict;
+  return lost === 0 && doubled === 0 && inversions === 0 && drift === 0;
+}
+
+/** What only grows by applying an event: a value beyond the reference means that something took effect twice. */
+const GROWING = ["version", "authorizedMinor", "capturedMinor", "voidedMinor", "refundedMinor"] as const;
+const GROWING_OF_LINES = ["peak", "cancelled", "reserved", "released", "shipped"] as const;
+
+function exceeds(order: ActualOrder, reference: ReferenceOrder | undefined): boolean {
+  if (reference === undefined) return true;
+  const expected = new Map(reference.lines.map((line) => [line.lineId, line]));
+  return (
+    GROWING.some((name) => order[name] > reference[name]) ||
+    order.lines.some((line) =>
+      GROWING_OF_LINES.some((name) => line[name] > (expected.get(line.lineId)?.[name] ?? 0)),
+    )
+  );
 }
 
 /** Events, given in publish order, that came after a later one of their order. */
