@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import type { Handoff, StandingRequest } from "@junban/handoff-lock";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { LaneResult, Outcome, Settled } from "@junban/order-store";
@@ -16,6 +17,21 @@ export interface TurnEnd {
   /** The outcome of the carrying job's own request, when the turn came to it. */
   readonly carriedOutcome: Outcome | null;
 }
+
+/** What each of a batch's moments tells on its channel. */
+interface BatchMoment {
+  readonly lcid: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * The moments of a batch, told in this process on `node:diagnostics_channel` to whoever subscribes (tracing, and fault runs
+ * that end the process exactly there): its requests were read and nothing is decided; its rows are committed and nothing is
+ * taken out of the line; it is out of the line and its jobs have not ended. Each is a {@link BatchMoment}, told in the same step.
+ */
+const BATCH_READ = channel("junban.batch.read");
+const BATCH_COMMITTED = channel("junban.batch.committed");
+const BATCH_HANDED_OFF = channel("junban.batch.handed-off");
 
 /** Told what was committed, for metrics and the few lines a log should have. Must not throw. */
 export interface LaneObserver {
@@ -107,6 +123,7 @@ export class LaneServer {
       if (service.requests.length === 0) return "empty";
       if (this.#stopping) return "stopped";
       if (this.#options.trouble.postgresAway) return "trouble";
+      tell(BATCH_READ, service, service.requests);
       const result = await this.#options.groups.commit(this.#readyLane(service));
       if (result === null) return service.turn.signal.aborted ? "lost" : "stopped";
       if (result.settled.length > 0) this.#observe(service, result);
@@ -149,6 +166,7 @@ export class LaneServer {
     if (yieldTurn) service.quantumEndsMs = nowMs + quantumMs;
     service.vanished = 0;
     service.oneByOne = Math.max(0, service.oneByOne - settled.length);
+    tell(BATCH_COMMITTED, service, settled);
     const { own, deliver } = seats.claim(served, settled);
     const options = service.oneByOne > 0 ? { own, yieldTurn, batch: 1 } : { own, yieldTurn };
     const handedOff = turn.handOff(settled.map(settlementOf), options);
@@ -158,7 +176,9 @@ export class LaneServer {
     seats.sendOverdue(served);
     this.#lastProgressMs = nowMs;
     try {
-      return await handedOff;
+      const answer = await handedOff;
+      tell(BATCH_HANDED_OFF, service, settled);
+      return answer;
     } catch (error) {
       if (!(error instanceof LaneUnavailableError)) throw error;
       this.#options.trouble.laneUnanswered(error);
@@ -169,4 +189,14 @@ export class LaneServer {
 
 function seatsAfter(kind: TurnEnd["kind"]): SeatEnd {
   return kind === "trouble" || kind === "stopped" ? { kind: "stepBack" } : { kind: "again" };
+}
+
+function tell(
+  moment: typeof BATCH_READ,
+  { turn: { lcid } }: Service,
+  requests: readonly { readonly key: string }[],
+): void {
+  // Asked first: without anyone to tell, not even the list of keys is made.
+  if (moment.hasSubscribers)
+    moment.publish({ lcid, keys: requests.map(({ key }) => key) } satisfies BatchMoment);
 }

@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { isOutage, unavailable, whenReady } from "./connection.ts";
@@ -11,6 +12,12 @@ import type { Item, StandingItem } from "./publish-item.ts";
 const CHUNK_EVENTS = 256;
 const CHUNK_CHARACTERS = 1_048_576;
 const CHUNKS_ADDING = 4;
+
+/**
+ * Told in this process on `node:diagnostics_channel` when events stand in their lanes and have no jobs yet, with the list of
+ * their lcids.
+ */
+const STANDING = channel("junban.publish.standing");
 
 export interface PublishLineOptions {
   readonly redis: Redis;
@@ -85,6 +92,7 @@ export class PublishLine {
   #startAdding({ standing, outage }: LaneStationResult, endsAtMs: number): void {
     if (outage !== undefined) this.#lose([], outage);
     if (standing.length === 0) return;
+    if (STANDING.hasSubscribers) STANDING.publish(standing.map(({ prepared }) => prepared.request.lcid));
     const adding = this.#add(standing, endsAtMs).finally(() => this.#adding.delete(adding));
     this.#adding.add(adding);
   }

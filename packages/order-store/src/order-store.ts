@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { decide } from "@junban/orders";
 import { sql } from "kysely";
 import { applyLanes } from "./apply.ts";
@@ -131,6 +132,19 @@ const haltedWithoutFailure = statement<{ after: string; limit: number }>()(
       .limit(sql<number>`${limit}::int`),
 );
 
+/**
+ * Told in this process on `node:diagnostics_channel` just before an event is decided, with the event itself: what a process
+ * was about to decide is the first thing to ask when it dies.
+ */
+const DECIDING = channel("junban.event.deciding");
+
+function told(decideEvent: typeof decide): typeof decide {
+  return (view, event) => {
+    if (DECIDING.hasSubscribers) DECIDING.publish(event);
+    return decideEvent(view, event);
+  };
+}
+
 /** Reports and maintenance have connections of their own, so that they never wait behind `apply`, nor it behind them. */
 const MAINTENANCE_CONNECTIONS = 2;
 
@@ -148,7 +162,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     holdPaymentMs: options.holdPaymentMs ?? 72 * 3_600_000,
     holdMs: options.holdMs ?? 24 * 3_600_000,
     poison: options.poison ?? "halt",
-    decide: options.decide ?? decide,
+    decide: told(options.decide ?? decide),
   };
   const { databaseUrl, worker, onCommit = () => undefined } = options;
   const applying = createPool({
