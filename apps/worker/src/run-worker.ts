@@ -42,6 +42,8 @@ const CLOSING_MS = 3_000;
  * reached and fit, fleet started; then, when asked to stop, everything in the opposite order. Never rejects.
  */
 export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void> {
+  // Whether anybody reads what a person should is no matter of life and death, here or in any warning of the runtime's.
+  process.stderr.on("error", () => undefined);
   let config: Config;
   try {
     config = readConfig(env);

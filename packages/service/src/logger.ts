@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import { redactedFields, redactedText } from "./redaction.ts";
+import { StandardOutput } from "./standard-output.ts";
 
 export type { Logger } from "pino";
 
@@ -8,7 +9,7 @@ export interface CreateLoggerOptions {
   name: string;
   /** As in LOG_LEVEL. */
   level: LoggerOptions["level"];
-  /** Default: standard output, written at once so that the last words of a dying process are not lost. */
+  /** Default: standard output, written at once and never waited for. */
   destination?: DestinationStream;
 }
 
@@ -16,7 +17,11 @@ export interface CreateLoggerOptions {
  * JSON lines in which payloads, passwords and other secrets never appear, on any level, in fields, messages and errors alike.
  * Pass what belongs to an entry as fields (`logger.warn({ lcid, err }, "sentence")`); do not build messages from payloads.
  */
-export function createLogger({ name, level, destination }: CreateLoggerOptions): Logger {
+export function createLogger({
+  name,
+  level,
+  destination = new StandardOutput(),
+}: CreateLoggerOptions): Logger {
   const options: LoggerOptions = {
     name,
     level: level ?? "info",
@@ -38,7 +43,7 @@ export function createLogger({ name, level, destination }: CreateLoggerOptions):
     // Errors have become plain fields above.
     serializers: { err: (value: unknown) => value },
   };
-  return withRedactedBindings(destination === undefined ? pino(options) : pino(options, destination));
+  return withRedactedBindings(pino(options, destination));
 }
 
 /** Fields that a child repeats in each entry do not pass the hook above. Children inherit these methods, and theirs do too. */
