@@ -57,6 +57,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/fleet", ["apps/worker"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],
+  ["test/mutation", ["test/architecture"]],
 ]);
 
 /** Imports that walk past a package's face: `@junban/orders/src/x`, or a relative path into another room. */

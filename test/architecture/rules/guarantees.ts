@@ -14,13 +14,15 @@ export interface TestName {
   readonly title: string;
 }
 
-/** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11 or F3. */
-export function guaranteesIn(markdown: string): Guarantee[] {
+const GUARANTEE = /^[LITWF]\d+$/;
+
+/** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11 or F3, or whatever `id` matches. */
+export function guaranteesIn(markdown: string, id: RegExp = GUARANTEE): Guarantee[] {
   return markdown.split("\n").flatMap((text, index) => {
     const cells = cellsOf(text);
-    const id = cells[0];
-    if (id === undefined || !/^[LITWF]\d+$/.test(id)) return [];
-    return [{ id, line: index + 1, shownBy: namesIn(cells.at(-1) ?? "") }];
+    const first = cells[0];
+    if (first === undefined || !id.test(first)) return [];
+    return [{ id: first, line: index + 1, shownBy: namesIn(cells.at(-1) ?? "") }];
   });
 }
 
@@ -49,7 +51,7 @@ export function missingTests(guarantees: readonly Guarantee[], sources: readonly
       const source = byPath.get(file);
       if (source === undefined) return [`line ${line}: ${id} names ${file}, which does not exist`];
       if (title === "") return [`line ${line}: ${id} names ${file} without the title of a test in it`];
-      if (titlesIn(source).some((pattern) => pattern.test(title))) return [];
+      if (titlesIn(source).some(({ pattern }) => pattern.test(title))) return [];
       return [`line ${line}: ${id} names “${title}”, which is no test of ${file}`];
     }),
   );
@@ -57,19 +59,27 @@ export function missingTests(guarantees: readonly Guarantee[], sources: readonly
 
 const RUNNERS: ReadonlySet<string> = new Set(["test", "it"]);
 
-/** Patterns of the titles of all tests in one module; an expression inside a title stands for any text. */
-function titlesIn(source: Source): RegExp[] {
-  const found: RegExp[] = [];
+/** The title of a test as its source has it. */
+export interface WrittenTitle {
+  /** Null when expressions are part of it. */
+  readonly text: string | null;
+  /** Matches what it may become; an expression inside it stands for any text. */
+  readonly pattern: RegExp;
+}
+
+/** The titles of all tests in one module. */
+export function titlesIn(source: Source): WrittenTitle[] {
+  const found: WrittenTitle[] = [];
   walk(source.program, (node) => {
     if (node.type !== "CallExpression" || !RUNNERS.has(runnerOf(node.callee))) return;
     const title = node.arguments[0];
     if (title === undefined) return;
     if (title.type === "TemplateLiteral") {
       const parts = title.quasis.map((quasi) => escaped(quasi.value.cooked ?? ""));
-      found.push(new RegExp(`^${parts.join(".*")}$`));
+      found.push({ text: null, pattern: new RegExp(`^${parts.join(".*")}$`) });
     } else {
       const text = literalText(title);
-      if (text !== null) found.push(new RegExp(`^${escaped(text)}$`));
+      if (text !== null) found.push({ text, pattern: new RegExp(`^${escaped(text)}$`) });
     }
   });
   return found;
