@@ -190,17 +190,19 @@ describe("when Redis refuses writes", () => {
   test.each([
     [
       "for lack of memory",
+      "REDIS_OUT_OF_MEMORY",
       (redis: Redis) => redis.config("SET", "maxmemory", "1"),
       (redis: Redis) => redis.config("SET", "maxmemory", "0"),
     ],
     [
       "as a replica",
+      "REDIS_AWAY",
       (redis: Redis) => redis.replicaof("127.0.0.1", 1),
       (redis: Redis) => redis.replicaof("NO", "ONE"),
     ],
   ])(
-    "%s, fetching does not spin, reports seldom, and goes on afterwards",
-    async (_why, refuse, allow) => {
+    "%s, fetching does not spin, reports seldom, says why, and goes on afterwards",
+    async (_why, code, refuse, allow) => {
       const server = await startOwnRedis();
       await addJobs(openPlainQueues(server), "payment", 20);
       const redis = connectTo(server);
@@ -216,8 +218,10 @@ describe("when Redis refuses writes", () => {
       const asked = (await commandCount(redis)) - before;
       expect(asked).toBeLessThan((performance.now() - startedAtMs) / 5);
       expect(consumer.errors.length).toBeLessThanOrEqual(4);
+      expect(consumer.refusal()).toBe(code);
       await allow(redis);
       await eventually(() => consumer.jobs.length === 20, { withinMs: 20_000 });
+      await eventually(() => consumer.refusal() === null, { withinMs: 20_000 });
     },
     60_000,
   );

@@ -31,6 +31,27 @@ describe("a queue reader", () => {
     gate.open();
   });
 
+  test("tells which queues are paused, and counts what waits in them, however they were paused", async () => {
+    const corner = freshRedis();
+    const queues = openPlainQueues(corner);
+    const reader = openReader(corner);
+    await addJobs(queues, "payment", 3);
+    await addJobs(queues, "cancel", 2);
+    expect(await reader.paused()).toEqual([]);
+    await queues.payment.pause();
+    // As older versions of BullMQ do it.
+    const redis = corner.connect();
+    await redis.rename(`${corner.prefix}:{cancel}:wait`, `${corner.prefix}:{cancel}:paused`);
+    await redis.hset(`${corner.prefix}:{cancel}:meta`, "paused", 1);
+
+    expect(await reader.paused()).toEqual(["payment", "cancel"]);
+    expect(await reader.counts()).toMatchObject({ payment: { waiting: 3 }, cancel: { waiting: 2 } });
+    const consumer = startConsumer(corner, { families: ["payment", "cancel"] });
+    for (const family of ["payment", "cancel"] as const) await queues[family].resume();
+    await eventually(() => consumer.jobs.length === 5, { withinMs: 30_000 });
+    expect(await reader.paused()).toEqual([]);
+  });
+
   test("retries a failed job, which is then processed as if for the first time", async () => {
     const corner = freshRedis();
     const [id = ""] = await addJobs(openPlainQueues(corner), "payment", 1);

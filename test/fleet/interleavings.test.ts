@@ -149,6 +149,7 @@ function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore 
     maintenance: lanesPort(world.lanes),
     store: storePort(world.store.of(process)),
     probeRedis: () => Promise.resolve(),
+    pausedQueues: () => Promise.resolve([]),
     logger: NO_LINES,
     sweep: false,
     consume: (handlers) => {
@@ -165,6 +166,7 @@ function startProcess(plan: Plan, world: { lanes: ModelLanes; store: ModelStore 
         resume: () => {},
         activeCount: () => active,
         lastActivityMs: () => 0,
+        refusal: () => null,
         close: () => Promise.resolve(),
       };
     },

@@ -16,13 +16,14 @@ class Lines {
 function troubleWith(given: {
   postgres?: () => Promise<void>;
   redis?: () => Promise<void>;
+  leaseMs?: number;
   random?: () => number;
 }) {
   const logger = new Lines();
   const answers = (): Promise<void> => Promise.resolve();
   const trouble = new PassingTrouble({
     waitMs: 1000,
-    leaseMs: 10_000,
+    leaseMs: given.leaseMs ?? 10_000,
     probePostgres: given.postgres ?? answers,
     probeRedis: given.redis ?? answers,
     logger,
@@ -44,6 +45,25 @@ describe("passing trouble", () => {
   test("the backoff has jitter of up to half", () => {
     const { trouble } = troubleWith({ random: () => 0 });
     expect(trouble.delayMsAfter(0)).toBe(500);
+  });
+
+  test("every batch fails from the first failure on until one is committed; a lost lease is no failure", async () => {
+    const { trouble } = troubleWith({});
+    trouble.laneTrouble("a", { kind: "deadline", error: new Error("too late") });
+    expect(trouble.failingMs).toBe(0);
+    trouble.laneTrouble("a", passing);
+    await eventually(() => trouble.failingMs > 20);
+    trouble.laneTrouble("b", passing);
+    expect(trouble.failingMs).toBeGreaterThan(20);
+    trouble.settled();
+    expect(trouble.failingMs).toBe(0);
+  });
+
+  test("failures are forgotten when nobody has tried for some leases", async () => {
+    const { trouble } = troubleWith({ leaseMs: 20 });
+    trouble.laneTrouble("a", passing);
+    await eventually(() => trouble.failingMs > 0);
+    await eventually(() => trouble.failingMs === 0);
   });
 
   test("trouble of a lane alone does not pause fetching", async () => {

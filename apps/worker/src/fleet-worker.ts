@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderStore } from "@junban/order-store";
+import type { Family } from "@junban/orders";
 import { Registry } from "prom-client";
 import { CommitGroups } from "./commit-groups.ts";
 import { FleetLog } from "./fleet-log.ts";
@@ -42,6 +43,10 @@ export interface FleetWorkerOptions {
   readonly consume: StartConsuming;
   /** Resolves when Redis answers. */
   readonly probeRedis: () => Promise<void>;
+  /** Those of this process's queues that somebody paused. */
+  readonly pausedQueues: () => Promise<readonly Family[]>;
+  /** Whether the memory policy of Redis may drop keys; default never. */
+  readonly mayEvict?: () => boolean;
   readonly logger: FleetLogger;
   /** Where this worker's metrics live; default a registry of its own. */
   readonly registry?: Registry;
@@ -128,7 +133,7 @@ class Fleet implements FleetWorker {
       crashAlone: config.crashAlone,
       crashGiveUp: config.crashGiveUp,
       laneBatch: config.laneBatch,
-      observers: [this.#metrics, log],
+      observers: [this.#metrics, log, this.#trouble],
     });
     this.#jobs = new JobLife({
       lanes,
@@ -192,12 +197,15 @@ class Fleet implements FleetWorker {
     this.#trouble.stop();
   }
 
-  #createHealth({ store, probeRedis, config }: FleetWorkerOptions): Health {
+  #createHealth({ store, pausedQueues, mayEvict, config }: FleetWorkerOptions): Health {
     return new Health({
-      probeRedis,
+      pausedQueues,
       probePostgres: () => store.ping(),
-      paused: () => this.#trouble.postgresAway,
+      mayEvict: mayEvict ?? (() => false),
+      postgresAway: () => this.#trouble.postgresAway,
+      refusal: () => this.#consumption.refusal(),
       stopping: () => this.#stopping !== null,
+      failingMs: () => this.#trouble.failingMs,
       quietMs: () => this.#quietMs(),
       stuckMs: Math.max(SHORTEST_STUCK_MS, 3 * config.leaseMs),
     });

@@ -6,9 +6,11 @@ import type { Config } from "@junban/service";
 import type { Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import { endWithin } from "./end-within.ts";
+import { EvictionWatch } from "./eviction-watch.ts";
 import { createFleetWorker } from "./fleet-worker.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
 import type { FleetLogger } from "./ports.ts";
+import { refuseEviction } from "./redis-connection.ts";
 import type { Services } from "./services.ts";
 
 export interface OpenFleetOptions {
@@ -44,6 +46,7 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
   const worker = createFleetWorker({
     config,
     lanes,
+  const evictionWatch = new EvictionWatch({ check: () => refuseEviction(redis), logger });
     maintenance,
     store,
     consume: (handlers) => consume({ ...consumeOptions(config, redis), ...handlers }),
@@ -51,6 +54,8 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
     logger,
     ...(registry === undefined ? {} : { registry }),
   });
+    pausedQueues: () => services.pausedQueues(),
+    mayEvict: () => evictionWatch.mayEvict,
   leaseLost = (why) => worker.leaseLost(why);
   return {
     worker,
@@ -58,6 +63,7 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
       await worker.stop({ deadlineMs });
       await endWithin([lanes.close(), maintenance.close()], LEAVING_MS);
     },
+      evictionWatch.stop();
   };
 }
 

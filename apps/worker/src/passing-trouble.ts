@@ -19,6 +19,8 @@ export interface PassingTroubleOptions {
 
 /** How often one and the same trouble is worth a line, milliseconds. */
 const SAY_EVERY_MS = 5_000;
+/** A job whose batch failed is tried again within a lease; after so many leases nobody has tried. */
+const FORGET_LEASES = 3;
 
 /**
  * What to do about trouble that goes away by itself. Its duties:
@@ -27,6 +29,7 @@ const SAY_EVERY_MS = 5_000;
  * 2. Notice that Postgres is away as a whole: fetching then pauses, and resumes by itself when Postgres answers, instead of
  *    carrying the backlog through the slots in vain.
  * 3. Notice that Redis is away, and see to it that the log has a line per outage and cause, not one per job.
+ * 4. Know how long every batch has failed, although Postgres answers: the trouble may be one that does not pass.
  */
 export class PassingTrouble {
   readonly #waitMs: number;
@@ -37,6 +40,7 @@ export class PassingTrouble {
   readonly #logger: FleetLogger;
   readonly #lines: ThrottledLines;
   #consumption: { pause(): Promise<void>; resume(): void } | undefined;
+  #failing: { readonly sinceMs: number; latestMs: number } | null = null;
 
   constructor(options: PassingTroubleOptions) {
     const { waitMs, leaseMs, probePostgres, probeRedis, logger, random = Math.random } = options;
@@ -70,6 +74,18 @@ export class PassingTrouble {
     return this.#redis.down;
   }
 
+  /** Milliseconds for which every batch has failed; 0 when the latest did not, or none was tried for a while. */
+  get failingMs(): number {
+    const nowMs = performance.now();
+    if (this.#failing === null || nowMs - this.#failing.latestMs > FORGET_LEASES * this.#leaseMs) return 0;
+    return nowMs - this.#failing.sinceMs;
+  }
+
+  /** Events of a batch were committed. */
+  settled(): void {
+    this.#failing = null;
+  }
+
   /** A lane's batch was not settled in full. What nobody foresaw is said out loud; what passes is not. */
   laneTrouble(lcid: string, { kind, error }: LaneTrouble): void {
     const fields = { lcid, kind, error: error.message };
@@ -82,7 +98,11 @@ export class PassingTrouble {
     } else {
       this.#logger.debug(fields, "a lane's events are not settled yet");
     }
-    if (kind !== "deadline") void this.#postgres.suspect(error);
+    if (kind === "deadline") return;
+    const nowMs = performance.now();
+    if (this.failingMs === 0) this.#failing = { sinceMs: nowMs, latestMs: nowMs };
+    else if (this.#failing !== null) this.#failing.latestMs = nowMs;
+    void this.#postgres.suspect(error);
   }
 
   /** A lane could not be asked. */

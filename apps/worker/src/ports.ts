@@ -30,7 +30,10 @@ export type OrderUpkeep = Pick<
 >;
 
 /** The part of a running consumer that the fleet process steers and watches. */
-export type Consumption = Pick<Consumer, "pause" | "resume" | "activeCount" | "lastActivityMs" | "close">;
+export type Consumption = Pick<
+  Consumer,
+  "pause" | "resume" | "activeCount" | "lastActivityMs" | "refusal" | "close"
+>;
 
 /** Starts fetching jobs; each is given to `process`, whose answer decides how the job ends. */
 export type StartConsuming = (handlers: {

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { createQueueReader } from "@junban/event-queues";
 import { createOrderStore } from "@junban/order-store";
 import type { OrderStore, OrderStoreOptions } from "@junban/order-store";
+import type { Family } from "@junban/orders";
 import type { Config } from "@junban/service";
 import type { Redis } from "ioredis";
 import { endWithin } from "./end-within.ts";
@@ -20,6 +21,8 @@ export interface Services {
   readonly store: OrderStore;
   /** Resolves when Redis answers a question about the queues. */
   probeRedis(): Promise<void>;
+  /** The queues of this process's families that somebody paused. */
+  pausedQueues(): Promise<readonly Family[]>;
   /** Closes all of them, bounded even when a service does not answer. */
   close(): Promise<void>;
 }
@@ -41,6 +44,10 @@ export function openServices({ config, decide }: ServicesOptions): Services {
     store,
     probeRedis: async () => {
       await queues.counts();
+    },
+    pausedQueues: async () => {
+      const paused = await queues.paused();
+      return paused.filter((family) => config.families.includes(family));
     },
     close: async () => {
       await endWithin([queues.close(), store.close()], GOODBYE_MS);

@@ -6,6 +6,7 @@ import type { RedisAddress } from "./connection.ts";
 import { ConsumerConnections } from "./consumer-connections.ts";
 import { CorkedWrites } from "./corked-writes.ts";
 import { ErrorReports } from "./error-reports.ts";
+import type { QueueUnavailableCode } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
 import type { IncomingJob, JobEnd } from "./job.ts";
 import { QUEUE_PREFIX, queueNameOf } from "./names.ts";
@@ -45,6 +46,8 @@ export interface Consumer {
   activeCount(): number;
   /** Milliseconds since the least lively family last heard from Redis or ended a job. An idle one hears at least every ten seconds or so. */
   lastActivityMs(): number;
+  /** Why some family's latest attempt to fetch was refused; null while all are answered. */
+  refusal(): QueueUnavailableCode | null;
   /** Stops fetching, aborts the signal, waits for running processors, and gives up waiting at `deadlineMs` from now. */
   close(options: { readonly deadlineMs: number }): Promise<void>;
 }
@@ -118,6 +121,10 @@ class FamiliesConsumer implements Consumer {
   lastActivityMs(): number {
     const nowMs = performance.now();
     return Math.max(0, ...this.#workers.map((worker) => nowMs - worker.lastActivityAtMs));
+  }
+
+  refusal(): QueueUnavailableCode | null {
+    return this.#workers.find((worker) => worker.refusal !== null)?.refusal ?? null;
   }
 
   async close({ deadlineMs }: { readonly deadlineMs: number }): Promise<void> {

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { QueueKeys, RedisConnection, RedisQueueBackend, UnrecoverableError, Worker } from "bullmq";
 import type { Job, JobJson } from "bullmq";
 import type { Redis } from "ioredis";
+import { unavailable } from "./connection.ts";
 import type { CorkedWrites } from "./corked-writes.ts";
+import type { QueueUnavailableCode } from "./errors.ts";
 import type { JobEnd } from "./job.ts";
 
 /** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
@@ -43,6 +45,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   readonly #writes: CorkedWrites;
   #open = 0;
   #lastActivityMs = performance.now();
+  #refusal: QueueUnavailableCode | null = null;
 
   constructor(options: EventWorkerOptions) {
     super(
@@ -88,6 +91,11 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     return this.#lastActivityMs;
   }
 
+  /** Why the latest attempt to fetch was refused; null when it was answered, with a job or without. */
+  get refusal(): QueueUnavailableCode | null {
+    return this.#refusal;
+  }
+
   noteActivity(): void {
     this.#lastActivityMs = performance.now();
   }
@@ -120,6 +128,8 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   }
 
   protected override createJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
+    // Also where ends fetch the next job in the same step, which Redis may allow while it refuses to fetch by itself.
+    this.#refusal = null;
     const job = this.#readJob(data, jobId);
     // Written by a worker with another opinion about stalls; BullMQ would fail the job because of it.
     delete (job as { deferredFailure?: string }).deferredFailure;
@@ -140,8 +150,10 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     try {
       const job = await super.moveToActive(token, name);
       this.#lastActivityMs = performance.now();
+      this.#refusal = null;
       return job;
     } catch (error) {
+      this.#refusal = unavailable(error).code;
       await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);
       throw error;
     }

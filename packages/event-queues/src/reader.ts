@@ -37,6 +37,8 @@ export interface DeadJob {
 /** Every method rejects with a QueueUnavailableError when Redis does not answer. */
 export interface QueueReader {
   counts(): Promise<Readonly<Record<Family, FamilyCounts>>>;
+  /** Families whose queue somebody paused, so that no process fetches from it. */
+  paused(): Promise<readonly Family[]>;
   /** Newest first, all families together, at most `limit`. */
   deadJobs(limit: number): Promise<readonly DeadJob[]>;
   /** Puts a failed job back into its queue; false when there is none of that id. */
@@ -73,6 +75,13 @@ class FamiliesReader implements QueueReader {
         FAMILIES.map(async (family) => [family, await this.#countsOf(family)] as const),
       );
       return Object.fromEntries(counted) as Record<Family, FamilyCounts>;
+    });
+  }
+
+  async paused(): Promise<readonly Family[]> {
+    return this.#ask(async () => {
+      const isPaused = await Promise.all(FAMILIES.map(async (family) => this.#queues[family].isPaused()));
+      return FAMILIES.filter((_family, index) => isPaused[index]);
     });
   }
 
@@ -135,9 +144,14 @@ class FamiliesReader implements QueueReader {
 
   async #countsOf(family: Family): Promise<FamilyCounts> {
     const states = ["waiting", "prioritized", "active", "delayed", "failed"] as const;
-    const counts = await this.#queues[family].getJobCounts(...states);
+    const queue = this.#queues[family];
+    const [counts, setAside] = await Promise.all([
+      queue.getJobCounts(...states),
+      // Dashboards with an older BullMQ set a paused queue's jobs aside; ours leaves them where they wait.
+      this.#redis.llen(queue.toKey("paused")),
+    ]);
     const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
-    return { waiting, prioritized, active, delayed, failed };
+    return { waiting: waiting + setAside, prioritized, active, delayed, failed };
   }
 
   async #deadJobsOf(family: Family, limit: number): Promise<DeadJob[]> {
