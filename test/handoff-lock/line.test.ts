@@ -47,7 +47,7 @@ describe("queueing", () => {
     expect(await first.queue(lcid, requests("a", "a", "b"))).toEqual({ kind: "queued", depth: 2 });
   });
 
-  test("bodies and keys may hold anything", async () => {
+  test("bodies may hold anything, and keys any syntax", async () => {
     const lcid = lab.lane();
     const odd = [
       "",
@@ -61,7 +61,10 @@ describe("queueing", () => {
       "a b\r\nc",
       "🜁",
     ];
-    const all = odd.map((body, index) => ({ key: `${index} ${body}`, body }));
+    const all = odd.map((body, index) => ({ key: `${index}${body.replaceAll(/[^!-~]/g, "")}`, body }));
+    for (const key of ["", "a b", "a\nb", "\u0000", "ключ", "x".repeat(129)]) {
+      await expect(first.queue(lcid, [{ key, body: "" }])).rejects.toThrow(/visible characters/);
+    }
     await first.queue(lcid, all);
     const turn = turnOf(await first.enter(lcid));
     expect(turn.requests.map(({ key, body }) => ({ key, body }))).toEqual(all);

@@ -75,6 +75,10 @@ if turn then
   return turn
 end
 
+-- A lock that would never lapse was not taken here; from now on it has a lease like any other.
+if redis.call('PTTL', lock) == -1 then
+  redis.call('PEXPIRE', lock, ARGV[2])
+end
 if key == '' then
   return { 2, 0, '' }
 end

@@ -15,7 +15,8 @@ local cutMs = tonumber(string.sub(stamp(''), 1, -2)) - ARGV[2]
 local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', 200)
 local deleted = 0
 for index = 1, #page[2], 2 do
-  if tonumber(string.match(page[2][index + 1], '^(%d+):')) <= cutMs then
+  -- One without a time was not left by a handoff, and nobody will come for it either.
+  if tonumber(string.match(page[2][index + 1], '^(%d+):') or 0) <= cutMs then
     deleted = deleted + redis.call('HDEL', KEYS[1], page[2][index])
   end
 end

@@ -3,7 +3,7 @@ import type { LeaseLostError } from "./errors.ts";
 
 /** What a caller wants to put in line. */
 export interface LaneRequest {
-  /** Names the request within its lane; 1 to 128 characters. The same key never stands twice. */
+  /** Names the request within its lane; 1 to 128 visible characters of ASCII. The same key never stands twice. */
   readonly key: string;
   /** Opaque text, handed back with the turn. */
   readonly body: string;
@@ -114,6 +114,8 @@ export interface LaneReport {
 export interface LaneObservers {
   readonly onLeaseLost?: (lcid: string, why: LeaseLostError["why"]) => void;
   readonly onStepBack?: (lcid: string) => void;
+  /** A script stumbled over something in the lane's keys that no script puts there; it was dropped. */
+  readonly onHealed?: (lcid: string) => void;
 }
 
 export interface LanesOptions extends LaneObservers {

@@ -8,9 +8,14 @@ export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
 
+/** Whether a script stumbled over something in the lane's keys that no script puts there. */
+export function isStumble(error: unknown): boolean {
+  return error instanceof Error && /(?:^|[\s-])WRONGTYPE |value is not an integer/.test(error.message);
+}
+
 /**
- * What a failed call means to the caller. A refusal that Redis gives for another reason is a mistake in a script or a key
- * of another type, and passes unchanged.
+ * What a failed call means to the caller. A refusal that Redis gives for another reason is a mistake in a script, and
+ * passes unchanged.
  */
 export function errorOfReply(error: unknown, { command, lcid }: { command: string; lcid: string }): Error {
   if (error instanceof LaneUnavailableError) return error;

@@ -3,7 +3,7 @@ import type { Handoff, HandOffOptions, Settlement, StandingRequest, Turn } from 
 import type { LaneScripts } from "./lane-scripts.ts";
 import type { Lease } from "./lease.ts";
 import type { Leases } from "./leases.ts";
-import { readHandoff } from "./replies.ts";
+import { isSoundHandoff, readHandoff } from "./replies.ts";
 import type { Settings } from "./settings.ts";
 import { MAX_BATCH } from "./settings.ts";
 
@@ -89,7 +89,8 @@ export class HeldTurn implements Turn {
 
   async #sendHandoff(args: readonly (string | number)[]): Promise<Handoff> {
     const sentAtMs = performance.now();
-    const reply = readHandoff(await this.#scripts.run("handoff", { lcid: this.lcid, args }));
+    const call = { lcid: this.lcid, args, isSound: isSoundHandoff };
+    const reply = readHandoff(await this.#scripts.run("handoff", call));
     if (reply.kind === "next") {
       this.#lease.prove(sentAtMs);
       return reply;

@@ -27,5 +27,6 @@ export function lanePattern(prefix: string): string {
 export function laneOfKey(prefix: string, key: string): string | null {
   if (!key.startsWith(`${prefix}:`) || !key.endsWith("}")) return null;
   const found = /^(?:lock|wait|body|seat|done|tries):\{([^{}]+)\}$/.exec(key.slice(prefix.length + 1));
-  return found?.[1] ?? null;
+  const name = found?.[1];
+  return name !== undefined && isLaneName(name) ? name : null;
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
+import type { LaneObservers } from "./contract.ts";
 import { LaneUnavailableError } from "./errors.ts";
-import { errorOfReply, isUnknownScript } from "./failures.ts";
+import { errorOfReply, isStumble, isUnknownScript } from "./failures.ts";
 import type { LaneKey } from "./lane-names.ts";
 import { laneKey } from "./lane-names.ts";
 import type { ScriptName } from "./script-texts.ts";
@@ -17,6 +18,8 @@ interface LaneScriptsOptions {
   readonly redis: Redis;
   readonly prefix: string;
   readonly commandTimeoutMs: number;
+  readonly laneTtlMs: number;
+  readonly onHealed: LaneObservers["onHealed"];
 }
 
 export interface Call {
@@ -24,6 +27,15 @@ export interface Call {
   readonly args: readonly (string | number)[];
   /** Gets the answer when it comes after the call was given up as unanswered, to undo what nobody waits for any more. */
   readonly onLateReply?: (reply: unknown) => void;
+  /** Whether the answer names only requests that can be settled; else the lane is healed, and the call made once more. */
+  readonly isSound?: (reply: unknown) => boolean;
+}
+
+interface Conversation {
+  readonly send: () => Promise<unknown>;
+  readonly sendWhole: () => Promise<unknown>;
+  /** Whether nobody waits for the answer any more. */
+  readonly isLate: () => boolean;
 }
 
 const NO_LANE: Call = { lcid: "", args: [] };
@@ -33,21 +45,26 @@ const NO_LANE: Call = { lcid: "", args: [] };
  *
  * 1. Everything asked for in one turn of the event loop leaves in one socket write.
  * 2. A script that Redis has forgotten is sent whole, each call by itself, so it does not matter how many were under way.
- * 3. No call outlives `commandTimeoutMs` by more than it takes to connect, and a call made while Redis is away is never left
+ * 3. A lane in which somebody else left something is healed when a script stumbles over it.
+ * 4. No call outlives `commandTimeoutMs` by more than it takes to connect, and a call made while Redis is away is never left
  *    to be sent behind its caller's back. One that was sent may still be answered late: `onLateReply` gets that answer.
  */
 export class LaneScripts {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #commandTimeoutMs: number;
+  readonly #laneTtlMs: number;
+  readonly #onHealed: LaneObservers["onHealed"];
   readonly #scripts: Readonly<Record<ScriptName, Script>>;
   #corked = false;
   #opening: Promise<void> | null = null;
 
-  constructor({ redis, prefix, commandTimeoutMs }: LaneScriptsOptions) {
+  constructor({ redis, prefix, commandTimeoutMs, laneTtlMs, onHealed }: LaneScriptsOptions) {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#commandTimeoutMs = commandTimeoutMs;
+    this.#laneTtlMs = laneTtlMs;
+    this.#onHealed = onHealed;
     this.#scripts = loadScripts();
   }
 
@@ -55,9 +72,7 @@ export class LaneScripts {
   async run(name: ScriptName, call: Call): Promise<unknown> {
     if (this.#redis.status !== "ready") await this.#untilReady(name);
     const { keys, text, digest } = this.#scripts[name];
-    const args: (string | number)[] = [digest, keys.length];
-    for (const key of keys) args.push(laneKey(this.#prefix, key, call.lcid));
-    args.push(...call.args);
+    const args = [digest, keys.length, ...this.#keysOf(keys, call.lcid), ...call.args];
     const send = (): Promise<unknown> => {
       this.#corkThisTick();
       return this.#redis.call("evalsha", args);
@@ -67,7 +82,7 @@ export class LaneScripts {
       args[0] = text;
       return this.#redis.call("eval", args);
     };
-    return this.#bounded(name, call, send, sendWhole);
+    return this.#bounded(name, call, (isLate) => this.#converse(call, { send, sendWhole, isLate }));
   }
 
   /** One page of a SCAN over every lane key. */
@@ -90,7 +105,28 @@ export class LaneScripts {
     });
   }
 
-  #bounded<T>(command: string, call: Call, send: () => Promise<T>, sendAgain?: () => Promise<T>): Promise<T> {
+  /** Asks once more where Redis has forgotten the script, and where the lane had to be healed first. */
+  async #converse(call: Call, { send, sendWhole, isLate }: Conversation): Promise<unknown> {
+    let ask = send;
+    let healed = false;
+    for (;;) {
+      try {
+        const reply = await ask();
+        if (healed || isLate() || (call.isSound?.(reply) ?? true)) return reply;
+      } catch (error) {
+        if (isLate()) throw error;
+        if (ask === send && isUnknownScript(error)) {
+          ask = sendWhole;
+          continue;
+        }
+        if (healed || !isStumble(error)) throw error;
+      }
+      await this.#heal(call.lcid);
+      healed = true;
+    }
+  }
+
+  #bounded<T>(command: string, call: Call, ask: (isLate: () => boolean) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let late = false;
       const timer = setTimeout(() => {
@@ -106,11 +142,18 @@ export class LaneScripts {
         clearTimeout(timer);
         reject(errorOfReply(error, { command, lcid: call.lcid }));
       };
-      send().then(answered, (error: unknown) => {
-        if (late || sendAgain === undefined || !isUnknownScript(error)) failed(error);
-        else sendAgain().then(answered, failed);
-      });
+      ask(() => late).then(answered, failed);
     });
+  }
+
+  async #heal(lcid: string): Promise<void> {
+    const { text, keys } = this.#scripts.heal;
+    await this.#redis.call("eval", [text, keys.length, ...this.#keysOf(keys, lcid), this.#laneTtlMs]);
+    this.#onHealed?.(lcid);
+  }
+
+  #keysOf(keys: readonly LaneKey[], lcid: string): string[] {
+    return keys.map((key) => laneKey(this.#prefix, key, lcid));
   }
 
   async #untilReady(command: string): Promise<void> {
@@ -144,5 +187,6 @@ function loadScripts(): Readonly<Record<ScriptName, Script>> {
     withdraw: loadScript("withdraw"),
     inspect: loadScript("inspect"),
     "sweep-outcomes": loadScript("sweep-outcomes"),
+    heal: loadScript("heal"),
   };
 }

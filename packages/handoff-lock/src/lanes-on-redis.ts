@@ -19,7 +19,7 @@ import { checkLaneName, laneOfKey, lanePattern } from "./lane-names.ts";
 import { LaneScripts } from "./lane-scripts.ts";
 import { Lease } from "./lease.ts";
 import { Leases } from "./leases.ts";
-import { asArray, readEnter, readReport, readStepBack } from "./replies.ts";
+import { asArray, isRequestKey, isSoundEnter, readEnter, readReport, readStepBack } from "./replies.ts";
 import type { Seat } from "./seat.ts";
 import { Seats } from "./seats.ts";
 import type { Settings } from "./settings.ts";
@@ -75,7 +75,7 @@ class LanesOnRedis implements Lanes {
     this.#settings = settings;
     this.#onStepBack = options.onStepBack;
     this.#channel = `${settings.prefix}:words:${this.#instance}`;
-    this.#scripts = new LaneScripts({ redis, ...settings });
+    this.#scripts = new LaneScripts({ redis, onHealed: options.onHealed, ...settings });
     this.#leases = new Leases({ scripts: this.#scripts, onLeaseLost: options.onLeaseLost, ...settings });
     this.#seats = new Seats({
       settings,
@@ -247,7 +247,8 @@ class LanesOnRedis implements Lanes {
     if (body !== undefined) args.push(body);
     const startedAtMs = performance.now();
     const onLateReply = (late: unknown): void => this.#undo(attempt, late);
-    const reply = readEnter(await this.#scripts.run("enter", { lcid, args, onLateReply }));
+    const call = { lcid, args, onLateReply, isSound: isSoundEnter };
+    const reply = readEnter(await this.#scripts.run("enter", call));
     if (reply.kind !== "turn") return reply;
     if (this.#closing !== null) {
       await this.#leave(lcid, token);
@@ -314,8 +315,5 @@ async function leaveInstead(turn: Turn): Promise<Standing> {
 }
 
 function checkKey(key: string): void {
-  assert(
-    typeof key === "string" && key.length >= 1 && key.length <= 128,
-    "a request key has 1 to 128 characters",
-  );
+  assert(isRequestKey(key), "a request key has 1 to 128 visible characters of ASCII");
 }

@@ -16,10 +16,17 @@ export function asArray(reply: unknown): readonly unknown[] {
   return reply;
 }
 
-/** Stored outcomes and bodies carry the time they were stored at in front. */
+/** What stamp.lua puts in front: milliseconds since 1970. */
+const STAMP = /^\d{13}:/;
+const STAMP_LENGTH = 14;
+
+/**
+ * Stored outcomes and bodies carry the time they were stored at in front. A text without one was not stored by these scripts:
+ * it is handed out as it is, and counts as stored now.
+ */
 function splitStamp(stored: string): { atMs: number; text: string } {
-  const end = stored.indexOf(":");
-  return { atMs: Number(stored.slice(0, end)), text: stored.slice(end + 1) };
+  if (!STAMP.test(stored)) return { atMs: Date.now(), text: stored };
+  return { atMs: Number(stored.slice(0, STAMP_LENGTH - 1)), text: stored.slice(STAMP_LENGTH) };
 }
 
 function requestsFrom(items: readonly unknown[], first: number): StandingRequest[] {
@@ -29,6 +36,32 @@ function requestsFrom(items: readonly unknown[], first: number): StandingRequest
     requests.push({ key: String(items[index]), body: text, publishedAtMs: atMs });
   }
   return requests;
+}
+
+const KEY = /^[!-~]{1,128}$/;
+
+/** What a caller may give as a request's key: it has to survive the way to Redis and back. */
+export function isRequestKey(key: unknown): key is string {
+  return typeof key === "string" && KEY.test(key);
+}
+
+/** Whether every request that comes with a turn can be settled under its key. */
+export function isSoundEnter(reply: unknown): boolean {
+  const items = asArray(reply);
+  return Number(items[0]) !== 1 || areRequestKeys(items, 2);
+}
+
+/** Whether every request that comes next can be settled under its key. */
+export function isSoundHandoff(reply: unknown): boolean {
+  const items = asArray(reply);
+  return Number(items[0]) !== 3 || areRequestKeys(items, 1);
+}
+
+function areRequestKeys(items: readonly unknown[], first: number): boolean {
+  for (let index = first; index < items.length; index += 2) {
+    if (!isRequestKey(items[index])) return false;
+  }
+  return true;
 }
 
 export function readEnter(reply: unknown): EnterReply {

@@ -12,6 +12,7 @@ export const KEYS_OF = {
   withdraw: ["wait", "body", "seat", "done"],
   inspect: ["lock", "wait", "body", "seat", "done", "tries"],
   "sweep-outcomes": ["done"],
+  heal: ["lock", "wait", "body", "seat", "done", "tries"],
 } as const satisfies Record<string, readonly LaneKey[]>;
 
 export type ScriptName = keyof typeof KEYS_OF;

@@ -1,6 +1,6 @@
 -- Makes line and bodies match again after part of a lane was lost: drops entries without a body, entries that stand
--- twice, and bodies without an entry. Costs time in proportion to the whole lane, and runs only when something is missing.
--- The first write never takes memory.
+-- twice, bodies without an entry, and entries whose key no caller can have given. Costs time in proportion to the whole
+-- lane, and runs only when something is amiss. The first write never takes memory.
 local function mend(wait, body, ttlMs)
   local bodies = {}
   for _, key in ipairs(redis.call('HKEYS', body)) do
@@ -9,7 +9,8 @@ local function mend(wait, body, ttlMs)
   local entries = redis.call('LRANGE', wait, 0, -1)
   local line = {}
   for _, key in ipairs(entries) do
-    if bodies[key] then
+    local stray = key == '' or #key > 128 or string.find(key, '[^\33-\126]')
+    if bodies[key] and not stray then
       bodies[key] = nil
       line[#line + 1] = key
     end
