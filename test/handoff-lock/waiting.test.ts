@@ -88,6 +88,8 @@ describe("words", () => {
 
   test("a wake for a seat that was just given up reaches somebody else", async () => {
     const lcid = lab.lane();
+    // The waiter's process listens by now, and nobody in it waits in this lane.
+    await turnOf(await waiter.stand(lab.lane(), request("a"), { signal: NEVER })).leave();
     await holder.queue(lcid, requests("a", "b", "c"));
     const turn = turnOf(await holder.enter(lcid, request("a")));
     const standing = bystander.stand(lcid, request("c"), { signal: NEVER });
@@ -95,11 +97,9 @@ describe("words", () => {
     // The seat of a wait this process has no memory of: as after a call that was answered too late.
     const channel = (await redis.pubsub("CHANNELS", `${lab.prefix}:words:*`)) as string[];
     const own = await redis.hget(`${lab.prefix}:seat:{${lcid}}`, "c");
-    await redis.hset(
-      `${lab.prefix}:seat:{${lcid}}`,
-      "b",
-      channel.find((one) => one !== own)!,
-    );
+    const other = channel.find((one) => one !== own);
+    expect(other).toBeDefined();
+    await redis.hset(`${lab.prefix}:seat:{${lcid}}`, "b", other!);
     await turn.leave();
     await serve(turnOf(await standing));
     expect((await holder.inspect(lcid)).seats).toBe(0);
@@ -141,6 +141,33 @@ describe("polls stand behind every word", () => {
     await redis.del(`${lab.prefix}:seat:{${lcid}}`);
     await turn.handOff(settle("a", "b"));
     expect(await standing).toEqual({ kind: "settled", value: "outcome of b" });
+  });
+
+  test("a waiter whose outcome went astray asks for it in the end, also in a lane that is never quiet", async () => {
+    const listening = lab.process({ pollMs: 3_600_000, waitMs: 3_600_000, wordMs: 1000 });
+    const lcid = lab.lane();
+    await holder.queue(lcid, [request("astray"), ...numbered(500)]);
+    const turn = turnOf(await holder.enter(lcid));
+    let found: unknown;
+    const standing = listening.stand(lcid, request("astray"), { signal: NEVER }).then((end) => {
+      found = end;
+    });
+    await seated(lcid, 1);
+    await redis.del(`${lab.prefix}:seat:{${lcid}}`);
+    await turn.handOff(settle("astray"));
+    // Word after word about others, so that neither silence nor standing still makes anybody ask.
+    const others = numbered(500).map((one) => listening.stand(lcid, one, { signal: NEVER }));
+    for (const { key } of numbered(500)) {
+      if (found !== undefined) break;
+      await turn.handOff(settle(key));
+      const untilMs = performance.now() + 20;
+      await eventually(() => performance.now() >= untilMs, { everyMs: 5 });
+    }
+    expect(found).toEqual({ kind: "settled", value: "outcome of astray" });
+    await standing;
+    await turn.leave();
+    await listening.close();
+    await Promise.all(others);
   });
 
   test("a poll that crosses its outcome on the way does not put the request in line again", async () => {
