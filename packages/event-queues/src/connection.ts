@@ -116,6 +116,8 @@ const AWAY =
 /** Translates whatever a Redis command failed with. */
 export function unavailable(error: unknown): QueueUnavailableError {
   if (error instanceof QueueUnavailableError) return error;
+  // ioredis hangs the command with all that was being written on its errors, and this one ends in somebody's log.
+  if (error instanceof Error) Reflect.deleteProperty(error, "command");
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith("OOM")) {
     return new QueueUnavailableError({

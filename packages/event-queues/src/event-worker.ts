@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { QueueKeys, RedisConnection, RedisQueueBackend, UnrecoverableError, Worker } from "bullmq";
+import { QueueKeys, RedisConnection, UnrecoverableError, Worker } from "bullmq";
 import type { Job, JobJson } from "bullmq";
 import type { Redis } from "ioredis";
 import { unavailable } from "./connection.ts";
 import type { CorkedWrites } from "./corked-writes.ts";
+import { mendDamagedJobs, stumbled } from "./damaged-jobs.ts";
 import type { QueueUnavailableCode } from "./errors.ts";
 import type { JobEnd } from "./job.ts";
+import { PlainBackend } from "./plain-backend.ts";
 
 /** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
 export const UNREADABLE: unique symbol = Symbol("data that is not JSON");
@@ -36,11 +38,12 @@ export interface EventWorkerOptions {
  * 1. A job ends the way the processor's value says. Stepping back fetches the next job in the same step.
  * 2. An end that Redis did not take leaves the job alone. BullMQ would fail a job whose work is done; left alone, it
  *    comes again once its lock has lapsed, and the processor recognises it.
- * 3. A crash is not a failure of the job: neither stalls nor a verdict about them ever fail one.
+ * 3. A crash is not a failure of the job: neither stalls nor a verdict about them ever fail one (see PlainBackend).
  * 4. When fetching is refused (memory limit, read-only), it waits a second before it asks again instead of spinning.
  */
 export class EventWorker extends Worker<unknown, JobEnd> {
   readonly #onError: (error: unknown) => void;
+  readonly #mend: () => Promise<void>;
   readonly #cooling = new AbortController();
   readonly #writes: CorkedWrites;
   #open = 0;
@@ -66,7 +69,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       // Both clients are made and ended outside, since BullMQ's own ending waits for a Redis that may be away.
       (name, settings) => {
         const keys = new QueueKeys(options.prefix);
-        return new RedisQueueBackend(
+        return new PlainBackend(
           new RedisConnection(options.client, { shared: true, blocking: false }),
           name,
           keys.getKeys(name),
@@ -78,6 +81,8 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     );
     this.#onError = options.onError;
     this.#writes = options.writes;
+    const keys = new QueueKeys(options.prefix).getKeys(options.queueName);
+    this.#mend = async () => mendDamagedJobs(options.client, keys).catch(options.onError);
     this.on("error", options.onError);
   }
 
@@ -130,13 +135,6 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   protected override createJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
     // Also where ends fetch the next job in the same step, which Redis may allow while it refuses to fetch by itself.
     this.#refusal = null;
-    const job = this.#readJob(data, jobId);
-    // Written by a worker with another opinion about stalls; BullMQ would fail the job because of it.
-    delete (job as { deferredFailure?: string }).deferredFailure;
-    return job;
-  }
-
-  #readJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
     try {
       return super.createJob(data, jobId);
     } catch {
@@ -153,7 +151,9 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       this.#refusal = null;
       return job;
     } catch (error) {
-      this.#refusal = unavailable(error).code;
+      // What a single job is guilty of says nothing about Redis.
+      if (stumbled(error)) await this.#mend();
+      else this.#refusal = unavailable(error).code;
       await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);
       throw error;
     }
@@ -179,6 +179,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   /** Reached only when writing an end failed, since the processor never rejects. The job is left to come again. */
   protected override async handleFailed(error: Error): Promise<Job<unknown, JobEnd>> {
     this.#onError(error);
+    if (stumbled(error)) await this.#mend();
     return NO_NEXT_JOB;
   }
 
