@@ -145,6 +145,31 @@ describe("data that breaks a rule", () => {
   });
 });
 
+describe("a text that says more than the event that is read from it", () => {
+  const SALE = '{"captureId":"c1","authorizationId":null,"amount":5,"currency":"JPY"}';
+  const around = (first: string, last: string): string =>
+    `{${first}"specversion":"1.0","id":"odd","source":"/x","type":"payment.captured","lcid":"O1","data":${SALE}${last}}`;
+
+  test.each([
+    ["an earlier value with NUL", around('"data":"\\u0000",', "")],
+    ["an earlier value with half a character", around('"data":"\\ud800",', "")],
+    ["an earlier value beyond any number", around('"data":1e200000,', "")],
+    [
+      "an earlier value too deep for a server",
+      around(`"data":${"[".repeat(100_000)}${"]".repeat(100_000)},`, ""),
+    ],
+    ["a number that no double can tell from 0", around("", ',"note":1e-20000')],
+  ])("%s: is decided and kept as it was read, and halts nothing", async (_what, body) => {
+    const shop = await openShop();
+    expect(await applyBetween(shop, standingText("odd-key", body))).toBe("applied 2");
+    const row = await shop.store.readEvent({ source: "/x", id: "odd" });
+    expect(row?.event).toEqual(JSON.parse(body));
+    expect(
+      wordsOf((await shop.store.apply([{ lcid: "O1", requests: [standingText("odd-key", body)] }]))[0]!),
+    ).toEqual(["again applied 2"]);
+  });
+});
+
 function nested(levels: number): unknown {
   let value: unknown = "bottom";
   for (let level = 0; level < levels; level += 1) value = [value];

@@ -62,8 +62,45 @@ describe("an event whose decision throws", () => {
     await shop.apply([story.placed(), story.authorized("a1"), culprit]);
     const report = await shop.store.readEvent({ source: culprit.source, id: culprit.id });
     expect(report).toMatchObject({ outcome: "failed", version: null, event: culprit });
-    expect(`${report?.reason} ${report?.detail}`).toContain("a bug in the decision");
+    expect(report?.reason).toBe("DECISION_FAILED");
+    // The kind of error and where it was thrown; its message could repeat the event.
+    expect(report?.detail).toMatch(/^TypeError, at (?:\w+ )?poison\.test\.ts:\d+$/u);
     expect(await shop.store.listDead({ limit: 5 })).toMatchObject([{ id: culprit.id, outcome: "failed" }]);
+  });
+
+  test("says of an error neither its message nor what looks like part of its stack", async () => {
+    const secret = "4111 1111 1111 1111\n    at jane@example.com (/home/secret.ts:1:1)";
+    const kinds: readonly [unknown, RegExp][] = [
+      [new RangeError(secret), /^RangeError, at (?:\w+ )?poison\.test\.ts:\d+$/u],
+      [
+        Object.assign(new Error(secret), { code: "SOME_CODE" }),
+        /^Error, SOME_CODE, at (?:\w+ )?poison\.test\.ts:\d+$/u,
+      ],
+      [Object.assign(new Error("other"), { message: secret, code: secret, name: secret }), /^$/u],
+      [secret, /^a thrown string$/u],
+    ];
+    for (const [thrown, told] of kinds) {
+      const shop = await openShop({
+        decide: () => {
+          throw thrown;
+        },
+      });
+      const event = new Story("O1").placed();
+      await shop.apply([event]);
+      expect((await shop.store.readEvent(event))?.detail).toMatch(told);
+    }
+  });
+
+  test("says of what Postgres refused the state and the names of the schema", async () => {
+    const shop = await openShop();
+    await raiseAt(shop, { table: "order_lines", on: "insert", code: "22P05" });
+    const event = new Story("O1").placed();
+    await shop.apply([event]);
+    expect(await shop.store.readEvent(event)).toMatchObject({
+      outcome: "failed",
+      reason: "REFUSED_BY_DATABASE",
+      detail: "SQLSTATE 22P05",
+    });
   });
 
   test("blocks everything that comes later, in later applies too, without deadline or cap; other orders go on", async () => {

@@ -200,3 +200,22 @@ test("a path into a payload is bounded and repeats only plain names", () => {
   expect(meaning).toMatchObject({ kind: "invalid", rule: "no NUL and no lone surrogate" });
   expect(meaning.kind === "invalid" && meaning.field.length).toBeLessThanOrEqual(200);
 });
+
+test.each([
+  ["amount", "data.amount"],
+  ["line_2", "data.line_2"],
+  ["addressLine1", "data.addressLine1"],
+  ["4111111111111111", "data.?"],
+  ["card_4111111111111111", "data.?"],
+  ["jane@example.com", "data.?"],
+  ["a b", "data.?"],
+  ["sk_live_4eC39HqLyjWDarjtT1zdp7dc", "data.?"],
+  ["x".repeat(33), "data.?"],
+])(
+  "a fault under the key %j is told as %s: only what looks like a field's name is repeated",
+  (key, field) => {
+    expect(verdictOn(envelope("cancel.confirmed", { cancelId: "k-1", [key]: Infinity }))).toBe(
+      `invalid ${field}`,
+    );
+  },
+);

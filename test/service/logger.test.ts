@@ -156,3 +156,68 @@ test.each([
 ])("withoutPassword turns %s into %s", (url, shown) => {
   expect(withoutPassword(url)).toBe(shown);
 });
+
+const CARDS = [
+  "4111111111111111",
+  "4111 1111 1111 1111",
+  "4111-1111-1111-1111",
+  "5500.0000.0000.0004",
+  "378282246310005",
+];
+
+test.each([
+  ...CARDS,
+  ...CARDS.map((card) => `order_${card}`),
+  "jane.doe+x@example.co.jp",
+  "order/jane@example.com/2",
+  "Bearer abcdefgh12345678",
+  "authorization: basic Y2FuYXJ5OmNhbmFyeQ==",
+  "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJqYW5lIn0.c2lnbmF0dXJl",
+  "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+  "host=db user=app password=hunter2hunter2",
+  "Server=db;User=app;Pwd=hunter2hunter2;",
+  '"api_key": "hunter2hunter2"',
+  "postgres://app:hunter2hunter2@db/orders",
+])("%j is not shown, whatever an identifier, a message or an error makes of it", (secret) => {
+  const { logger, text } = recorded();
+  logger.info({ lcid: secret, source: `/x/${secret}`, nested: { ids: [secret] } }, `about ${secret} here`);
+  logger.warn({ error: new Error(`refused ${secret}`) }, "in short");
+  logger.error({ err: new Error(secret, { cause: new Error(secret) }) }, "in full");
+  logger.child({ lcid: secret }).info("from a child");
+  for (const word of secret.match(
+    /\d{8,}|hunter2hunter2|jane|abcdefgh|Y2FuY|eyJzdWIi|4eC39|1111 1111|1111-1111|0000\.0000/g,
+  ) ?? []) {
+    expect(text()).not.toContain(word);
+  }
+});
+
+test("what only looks like a card number stays: moments, dates, most order numbers", () => {
+  const { logger, text } = recorded();
+  const ids = [
+    "1764442342123",
+    "2024112900001235",
+    "ord-00000000000018",
+    "7992739871300005",
+    "4111111111111112",
+  ];
+  logger.info({ ids }, "as they are");
+  for (const id of ids) expect(text()).toContain(id);
+});
+
+test("an error told in short is one line, without what it quotes", () => {
+  const { logger, entries } = recorded();
+  const refused = Object.assign(new Error(`invalid input syntax for type bigint: "${CANARY}"`), {
+    code: "22P02",
+  });
+  logger.warn({ error: refused }, "sentence");
+  logger.warn(
+    { error: new Error(`ERR unknown command 'x', with args beginning with: '${CANARY}' '2'`) },
+    "sentence",
+  );
+  logger.warn({ error: "a text" }, "sentence");
+  expect(entries().map(({ error }) => error)).toEqual([
+    'invalid input syntax for type bigint: "…"',
+    "ERR unknown command 'x'",
+    "a text",
+  ]);
+});

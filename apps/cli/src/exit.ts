@@ -1,7 +1,7 @@
 import { QueueUnavailableError } from "@junban/event-queues";
 import { LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
-import { ConfigError, EXIT, UnreachableError } from "@junban/service";
+import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
 
 /** What a command ends with when it ran and found something wrong. */
@@ -31,10 +31,11 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
   if (error instanceof CommanderError) {
     return { code: error.exitCode === 0 ? EXIT.done : EXIT.usage, lines: [] };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  const lines = message === "" ? [] : message.split("\n");
-  if (error instanceof UsageError || error instanceof ConfigError) return { code: EXIT.usage, lines };
-  if (error instanceof UnreachableError) return { code: EXIT.unreachable, lines };
+  // What this command says itself repeats only what its caller typed; what others say may repeat anything.
+  if (error instanceof UsageError || error instanceof ConfigError) return ending(EXIT.usage, error.message);
+  if (error instanceof FoundWrong) return ending(EXIT.wrong, error.message);
+  if (error instanceof UnreachableError) return ending(EXIT.unreachable, error.message);
+  const message = errorLine(error);
   if (POSTGRES_AWAY.some((kind) => error instanceof kind)) {
     return {
       code: EXIT.unreachable,
@@ -53,7 +54,11 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
       lines: ["the database has no tables of Junban yet: run `junban migrate` first"],
     };
   }
-  return { code: EXIT.wrong, lines };
+  return ending(EXIT.wrong, message);
+}
+
+function ending(code: number, message: string): Ending {
+  return { code, lines: message === "" ? [] : message.split("\n") };
 }
 
 function sqlState(error: unknown): string | undefined {

@@ -11,6 +11,7 @@ import { registerPurge } from "./commands/purge.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerWaitIdle } from "./commands/wait-idle.ts";
 import { endingOf } from "./exit.ts";
+import { printable } from "./printing.ts";
 import { addressesOf } from "./services.ts";
 
 const program = new Command("junban")
@@ -22,6 +23,7 @@ const program = new Command("junban")
   // What stands behind a subcommand is its own, although its parent may have an option of the same name.
   .enablePositionalOptions()
   .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.split("\n").map(printable).join("\n")) })
   .showHelpAfterError("(--help shows what is allowed)");
 
 for (const register of [
@@ -50,6 +52,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const ending = endingOf(error, addressesOf(process.env));
-  for (const line of ending.lines) process.stderr.write(`${line}\n`);
+  for (const line of ending.lines) process.stderr.write(`${printable(line)}\n`);
   process.exitCode = ending.code;
 }

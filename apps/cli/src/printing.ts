@@ -40,7 +40,7 @@ export function createPrinter({
     },
     json: (value) => {
       endProgress();
-      stdout.write(`${JSON.stringify(value)}\n`);
+      stdout.write(`${harmlessJson(value)}\n`);
     },
     progress: (text) => {
       const nowMs = performance.now();
@@ -94,13 +94,26 @@ export function facts(pairs: readonly (readonly [string, string | number | null]
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join("\n");
 }
 
+/** What moves a terminal's cursor, hides, or turns the rest of a line around. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
 /** Text from outside must not move a terminal's cursor. */
 export function printable(value: string | number | null): string {
-  if (value === null) return "–";
-  return String(value).replaceAll(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0") ?? ""}`,
-  );
+  return value === null ? "–" : String(value).replaceAll(UNPRINTABLE, escaped);
+}
+
+/** The same document for whoever parses it, and harmless to whoever only looks at it. */
+function harmlessJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(UNPRINTABLE, escaped);
+}
+
+/** Unit by unit, as JSON wants it. */
+function escaped(character: string): string {
+  let text = "";
+  for (let index = 0; index < character.length; index += 1) {
+    text += `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
+  }
+  return text;
 }
 
 const number = new Intl.NumberFormat("en-US");

@@ -6,6 +6,7 @@ import {
   type Publisher,
 } from "@junban/event-queues";
 import { interpret, readEnvelopeText, type EventEnvelope } from "@junban/orders";
+import { errorLine } from "@junban/service";
 import type { FileLine } from "./file-lines.ts";
 
 /** What came of one line that did not simply go through. */
@@ -179,7 +180,7 @@ export class LinePublisher {
 }
 
 function waitingFor(error: Error): string {
-  return error instanceof LaneFullError ? error.message : `Redis: ${error.message}`;
+  return error instanceof LaneFullError ? error.message : `Redis: ${errorLine(error)}`;
 }
 
 function named({ field, rule }: { field: string; rule: string }): string {

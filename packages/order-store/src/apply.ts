@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Pool } from "pg";
-import { asError, classify, DeadlinePassedError, OrderBusyError } from "./errors.ts";
+import { asError, classify, DeadlinePassedError, describe, OrderBusyError } from "./errors.ts";
 import type { Policy } from "./order-work.ts";
-import { failing, prepare, type Ending } from "./prepared.ts";
+import { asRead, failing, prepare, type Ending } from "./prepared.ts";
 import { Session, type SessionLimits } from "./session.ts";
 import { applyTogether, type LanePart, type PartResult } from "./transaction.ts";
 import type { CommitFacts, LaneBatch, LaneResult, LaneTrouble, Settled } from "./types.ts";
-import { describe } from "./verdicts.ts";
 
 export interface ApplyContext {
   readonly pool: Pool;
@@ -120,7 +119,7 @@ async function applyAlone(context: ApplyContext, whole: LanePart): Promise<LaneR
       const next = afterFailure(error, { size, tries, spent: isSpent(context, { tries, startedMs }) });
       if (next.kind === "stop") return withTrouble(lcid, { kind: next.trouble, error, settled, released });
       if (next.kind === "poison") {
-        const rest = await failCulprit(context, part, error);
+        const rest = await settleCulprit(context, part, error);
         if (rest.trouble !== null) return { ...rest, settled: [...settled, ...rest.settled], released };
         settled.push(...rest.settled);
         tries = 0;
@@ -177,12 +176,20 @@ function backoffMs(tries: number): number {
   return 10 * 2 ** tries * (0.5 + Math.random());
 }
 
-/** Settles the one event of the part `failed`: with its body if the database takes that, else with an excerpt. */
-async function failCulprit(context: ApplyContext, part: LanePart, cause: unknown): Promise<LaneResult> {
+/**
+ * Settles the one event of the part that the database refuses: as it was read, if its text said more than that; else `failed`,
+ * with its body if the database takes that, or with an excerpt.
+ */
+async function settleCulprit(context: ApplyContext, part: LanePart, cause: unknown): Promise<LaneResult> {
   const ending: Ending = { reason: "REFUSED_BY_DATABASE", detail: describe(cause) };
+  const plain = part.events.map(asRead);
+  const ways = [
+    ...(plain.every((event, index) => event === part.events[index]) ? [] : [plain]),
+    plain.map((event) => failing(event, ending, { keepBody: true })),
+    plain.map((event) => failing(event, ending, { keepBody: false })),
+  ];
   let last: unknown = cause;
-  for (const keepBody of [true, false]) {
-    const events = part.events.map((event) => failing(event, ending, { keepBody }));
+  for (const events of ways) {
     try {
       const outcome = (await attempt(context, [{ ...part, events }])).get(part.lcid);
       if (outcome?.kind === "settled") return resultOf(part.lcid, outcome);

@@ -1,6 +1,7 @@
 import {
   derive,
   fold,
+  HistoryError,
   interpret,
   type OrderState,
   type EventEnvelope,
@@ -9,12 +10,12 @@ import {
 } from "@junban/orders";
 import { sql } from "kysely";
 import { DERIVED_COLUMNS, LINE_COLUMNS, ORDER_COLUMNS, REF_COLUMNS } from "./columns.ts";
+import { describe } from "./errors.ts";
 import type { MaintenanceContext } from "./locked-order.ts";
 import { lineRow, orderRow, refRow } from "./rows.ts";
 import { BEGIN_SNAPSHOT, COMMIT, Session } from "./session.ts";
 import { anyOf, bind, db, statement } from "./statement.ts";
 import type { AuditDifference, AuditFinding } from "./types.ts";
-import { describe } from "./verdicts.ts";
 import type { OrderRow } from "./writing.ts";
 
 /** Folds each order's applied events and compares the result with its rows, column by column. */
@@ -177,7 +178,13 @@ function againstHistory(stored: Stored, history: readonly HistoryRow[]): readonl
   try {
     state = fold(lcid, appliedEvents(history));
   } catch (error) {
-    return [{ field: "order_events", stored: "a history that does not fold", folded: describe(error) }];
+    return [
+      {
+        field: "order_events",
+        stored: "a history that does not fold",
+        folded: error instanceof HistoryError ? error.message : describe(error),
+      },
+    ];
   }
   const expected = orderRow(state.totals, derive(state), { held: 0, halted: false, arrivals: 0 });
   const ignored: ReadonlySet<keyof OrderRow> = new Set(["held", "halted", "arrivals"]);

@@ -150,3 +150,32 @@ export function classify(error: unknown): TroubleClass {
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/**
+ * What went wrong, for people: the kind of error, and the rule of the schema or the place in the code. Not the message, which
+ * may repeat anything that stood in the event.
+ */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`;
+  if (error instanceof DatabaseError) {
+    const { code, table, column, constraint } = error;
+    return [`SQLSTATE ${code}`, constraint, table, column].filter((part) => part !== undefined).join(", ");
+  }
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const names = [error.name, code].filter((part) => NAME.test(part));
+  return [...names, ...placeOf(error)].join(", ");
+}
+
+/** What names look like that stand in code and not in data. */
+const NAME = /^[A-Za-z_]{1,60}$/;
+
+/** Where it was thrown. The stack begins with the message, which may be of any length and look like a stack itself. */
+function placeOf({ message, stack = "" }: Error): string[] {
+  const [header] = /^[A-Za-z]+(?:: )?/.exec(stack) ?? [];
+  if (header === undefined || !stack.startsWith(message, header.length)) return [];
+  const frames = stack.slice(header.length + message.length);
+  const found = /^\s+at (?:([\w.<> ]+) \()?[^\n]*?([\w.-]+:\d+):\d+\)?$/m.exec(frames);
+  if (found === null) return [];
+  const [, where, line] = found;
+  return [where === undefined ? `at ${line}` : `at ${where} ${line}`];
+}

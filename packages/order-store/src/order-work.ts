@@ -10,6 +10,7 @@ import {
   type OrderEvent,
   type OrderState,
 } from "@junban/orders";
+import { describe } from "./errors.ts";
 import type { PreparedEvent } from "./prepared.ts";
 import { lineRow, orderRow, refRow, type Bookkeeping } from "./rows.ts";
 import type { Settled } from "./types.ts";
@@ -17,7 +18,6 @@ import {
   answerAgain,
   applied,
   deferred,
-  describe,
   dropped,
   duplicate,
   failed,

@@ -70,6 +70,16 @@ export function prepare(request: StandingEvent, lcid: string): PreparedEvent {
   };
 }
 
+/**
+ * The same event with its text written anew. A text may hold more than what is read from it, and Postgres reads all of it: of a
+ * key that is repeated only the last value counts, and a number may be too small to differ from 0.
+ */
+export function asRead(event: PreparedEvent): PreparedEvent {
+  if (event.body === null) return event;
+  const body = JSON.stringify(event.envelope);
+  return body === event.body ? event : { ...event, body };
+}
+
 /** The same event, to be settled `failed` without being decided; its body is left out where the database refused to keep it. */
 export function failing(
   event: PreparedEvent,

@@ -91,11 +91,6 @@ export function settledAs(event: PreparedEvent, answer: Answer, repeat: boolean)
   };
 }
 
-/** What went wrong, for people; never an event's values beyond what the error itself chose to say. */
-export function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-}
-
 function bodiesAgree(stored: EventEnvelope | null, came: EventEnvelope | null): boolean {
   return stored !== null && came !== null && sameBody(stored, came);
 }

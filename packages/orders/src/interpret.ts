@@ -1,9 +1,8 @@
 import { MAX_EVENT_BYTES } from "./envelope.ts";
 import type { EventEnvelope, RuleBroken } from "./envelope.ts";
 import type { OrderEvent } from "./event.ts";
-import { excerptOf } from "./excerpt.ts";
 import { isKnownType, PAYLOADS } from "./payloads.ts";
-import { readStructure, SIZE_RULE } from "./structure.ts";
+import { isOwnVerdict, readStructure, SIZE_RULE } from "./structure.ts";
 
 export type Interpretation =
   | { readonly kind: "known"; readonly event: OrderEvent }
@@ -52,14 +51,16 @@ function attributeBroken(envelope: EventEnvelope): RuleBroken | null {
   return typeof time === "string" ? null : { field: "time", rule: "a string" };
 }
 
-/** An event that could not be written down stands in its lane as its identity and this verdict. */
+/**
+ * An event that could not be written down stands in its lane as its identity and this verdict. Anybody can write one into an
+ * event: it makes that event invalid, and only what this package says itself is repeated.
+ */
 function readVerdict(verdict: unknown): Interpretation {
   const { field, rule } = Object(verdict) as { field?: unknown; rule?: unknown };
-  return {
-    kind: "invalid",
-    field: typeof field === "string" ? excerptOf(field) : "invalidpayload",
-    rule: typeof rule === "string" ? excerptOf(rule) : "absent",
-  };
+  const told = isOwnVerdict({ field, rule })
+    ? { field: String(field), rule: String(rule) }
+    : { field: "invalidpayload", rule: "absent" };
+  return { kind: "invalid", ...told };
 }
 
 function fieldOf(path: readonly PropertyKey[]): string {

@@ -3,7 +3,7 @@ import { MAX_EVENT_BYTES, readEnvelope } from "./envelope.ts";
 import type { EventEnvelope, RuleBroken } from "./envelope.ts";
 import { previewOf } from "./excerpt.ts";
 import { interpret } from "./interpret.ts";
-import { readStructure, SIZE_RULE } from "./structure.ts";
+import { NOT_JSON_RULE, readStructure, SIZE_RULE } from "./structure.ts";
 
 /** What stands in a lane for an event. */
 export interface OrderRequest {
@@ -65,7 +65,7 @@ function write(envelope: EventEnvelope): Written {
   }
 }
 
-const NOT_JSON: RuleBroken = { field: "event", rule: "a value that can be written as JSON" };
+const NOT_JSON: RuleBroken = { field: "event", rule: NOT_JSON_RULE };
 
 /** Null when only the form of the event stands in the way: a date, an instance of a class. */
 function writePlain(envelope: EventEnvelope): Written | null {
@@ -81,8 +81,7 @@ function writePlain(envelope: EventEnvelope): Written | null {
 /** Reads an event back from its own JSON, which is what its consumer will see of it. */
 function replain(envelope: EventEnvelope): EventEnvelope {
   const reading = readEnvelope(JSON.parse(JSON.stringify(envelope)));
-  if (reading.kind === "usable") return reading.envelope;
-  return standInFor(envelope, { field: reading.field, rule: reading.rule });
+  return reading.kind === "usable" ? reading.envelope : standInFor(envelope, NOT_JSON);
 }
 
 function writeStandIn(envelope: EventEnvelope, broken: RuleBroken): Written {

@@ -13,8 +13,21 @@ const FINITE_RULE = "a finite number";
 const SAFE_RULE = "an integer of at most 2^53 - 1 in size";
 const PLAIN_RULE = "plain JSON: objects, lists, strings, numbers, booleans, null";
 
+export const NOT_JSON_RULE = "a value that can be written as JSON";
+
+/** The rules whose breaking keeps an event from being written down, so that a verdict stands for it. */
+const VERDICT_RULES: ReadonlySet<string> = new Set([
+  SIZE_RULE,
+  LEVELS_RULE,
+  FINITE_RULE,
+  PLAIN_RULE,
+  NOT_JSON_RULE,
+]);
+
 const MAX_FIELD_CHARACTERS = 200;
-const SPEAKABLE_KEY = /^[A-Za-z_][0-9A-Za-z_-]{0,63}$/;
+/** What looks like a field's name; a number of some length, or a text with spaces, is rather somebody's data. */
+const SPEAKABLE_KEY = /^[A-Za-z_][A-Za-z_-]{0,31}[0-9]{0,3}$/;
+const SPEAKABLE_FIELD = /^(?:[A-Za-z_][A-Za-z_-]{0,31}[0-9]{0,3}|\?|\[[0-9]{1,5}\]|\.){1,70}$/;
 
 /** What to look for: everything that makes data invalid, or only what cannot be written as bounded JSON text without loss. */
 export type Strictness = "valid" | "writable";
@@ -121,6 +134,16 @@ class StructureWalk {
     if (this.#isStrict && Number.isInteger(value) && !Number.isSafeInteger(value)) return found(SAFE_RULE);
     return null;
   }
+}
+
+/** Whether these are the words of {@link readStructure}, and not of whoever wrote them into an event. */
+export function isOwnVerdict({ field, rule }: { readonly field: unknown; readonly rule: unknown }): boolean {
+  return (
+    typeof field === "string" &&
+    field.length <= MAX_FIELD_CHARACTERS &&
+    SPEAKABLE_FIELD.test(field) &&
+    VERDICT_RULES.has(rule as string)
+  );
 }
 
 function found(rule: string, ofForm = false): Finding {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./errors.ts";
 import { nearest } from "./nearest.ts";
+import { redactedText } from "./redaction.ts";
 import { isAddress, withoutPassword } from "./secrets.ts";
 import { DATABASE_URL, FOREIGN_NAMES, REDIS_URL, VARIABLES, type Variable } from "./variables.ts";
 
@@ -55,7 +56,7 @@ function readSettings(env: NodeJS.ProcessEnv, problems: ConfigProblem[]): Settin
     if (value === undefined) return [key, variable.fallback];
     const parsed = variable.schema.safeParse(value);
     if (parsed.success) return [key, parsed.data];
-    problems.push({ variable: variable.name, value: shown(value), allowed: variable.allowed });
+    problems.push({ variable: variable.name, value: shown(redactedText(value)), allowed: variable.allowed });
     return [key, variable.fallback];
   });
   return Object.fromEntries(read) as Settings;

@@ -12,6 +12,7 @@ export {
   exitCodeOf,
   type ConfigProblem,
 } from "./errors.ts";
+export { errorLine } from "./redaction.ts";
 export { withoutPassword } from "./secrets.ts";
 export { createLogger, type CreateLoggerOptions, type Logger } from "./logger.ts";
 export { reachWithin, type ReachOptions } from "./reach.ts";

@@ -1,4 +1,10 @@
-import { beginningOf, withoutPassword, withoutPasswords, withoutPersonalData } from "./secrets.ts";
+import {
+  beginningOf,
+  withoutPassword,
+  withoutPasswords,
+  withoutPersonalData,
+  withoutTokens,
+} from "./secrets.ts";
 
 const REDACTED = "[redacted]";
 
@@ -42,9 +48,14 @@ export function redactedFields(fields: object): Record<string, unknown> {
   return fields instanceof Error ? { err: copyError(fields, 0) } : copyFields(fields, 0);
 }
 
-/** A log message or another free text. */
+/** A log message, an identifier, or any other text. */
 export function redactedText(text: string): string {
-  return withoutPersonalData(withoutPasswords(beginningOf(text, MAX_TEXT)));
+  return withoutPersonalData(withoutTokens(withoutPasswords(beginningOf(text, MAX_TEXT))));
+}
+
+/** What went wrong, in one line for people: the message without values that the error quotes, and without secrets. */
+export function errorLine(error: unknown): string {
+  return error instanceof Error ? errorText(error, error.message) : redactedText(String(error));
 }
 
 function copyFields(fields: object, depth: number): Record<string, unknown> {
@@ -59,6 +70,8 @@ function copyField(name: string, value: unknown, depth: number): unknown {
   const plainName = name.toLowerCase().replaceAll(/[-_]/g, "");
   if (value === undefined || value === null) return value;
   if (HIDDEN_NAMES.has(plainName)) return REDACTED;
+  // Under this name the fleet's lines say in short what went wrong; `err` has the whole error.
+  if (plainName === "error" && value instanceof Error) return errorLine(value);
   const isAddress = typeof value === "string" && plainName.endsWith("url");
   return isAddress ? withoutPassword(beginningOf(value, MAX_TEXT)) : copyValue(value, depth);
 }
@@ -66,8 +79,8 @@ function copyField(name: string, value: unknown, depth: number): unknown {
 function copyValue(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string": {
-      // Not searched for personal data: an lcid or an id is what an operator looks for, and may look like anything.
-      return withoutPasswords(beginningOf(value, MAX_TEXT));
+      // Identifiers, too: nothing stops a producer from calling an order by a card number or an e-mail address.
+      return redactedText(value);
     }
     case "bigint": {
       return value.toString();
@@ -130,7 +143,10 @@ function copyError(error: Error, depth: number): Record<string, unknown> {
 
 function errorText(error: Error, text: string): string {
   const code: unknown = Reflect.get(error, "code");
-  // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions). Other classes quote names only.
-  const quotesValues = typeof code === "string" && /^22[0-9A-Z]{3}$/.test(code);
-  return redactedText(quotesValues ? text.replaceAll(/"[^"]*"/g, '"…"') : text);
+  // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions), and a trigger may say anything (P0).
+  // Other classes quote names only.
+  const quotesValues = typeof code === "string" && /^(?:22|P0)[0-9A-Z]{3}$/.test(code);
+  const unquoted = quotesValues ? text.replaceAll(/"[^"]*"/g, '"…"') : text;
+  // Redis repeats what it was sent when it does not know a command.
+  return redactedText(unquoted.replaceAll(/, with args beginning with:[^\n]*/g, ""));
 }

@@ -46,16 +46,35 @@ export function beginningOf(text: string, limit: number): string {
   return `${whole.replace(/[\d -]{1,40}$/, "")}… (${text.length} characters)`;
 }
 
-/** Free text, such as the message of an error, without e-mail addresses and card numbers. */
+/** A text without e-mail addresses, and with card numbers reduced to the four digits by which people tell them apart. */
 export function withoutPersonalData(text: string): string {
   return text
     .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g, `${HIDDEN}@${HIDDEN}`)
-    .replaceAll(/\b\d(?:[ -]?\d){12,18}\b/g, (found) => (isCardNumber(found) ? HIDDEN : found));
+    .replaceAll(/(?<!\d)\d(?:[ ._-]?\d){12,18}(?!\d)/g, (found) =>
+      isCardNumber(found) ? `${HIDDEN}${found.slice(-4)}` : found,
+    );
 }
 
-/** The check digit of ISO/IEC 7812 (Luhn); without it every timestamp in milliseconds would look like a card. */
+/** A text without what opens doors: bearer tokens, keys with a known form, and values that are called a password or the like. */
+export function withoutTokens(text: string): string {
+  return text
+    .replaceAll(/\b(bearer|basic) +[\w.~+/=-]{8,2000}/gi, `$1 ${HIDDEN}`)
+    .replaceAll(/\beyJ[\w-]{5,2000}\.[\w-]{5,2000}(?:\.[\w-]{1,2000})?/g, HIDDEN)
+    .replaceAll(/\b[sr]k_(?:live|test)_\w{8,200}/g, HIDDEN)
+    .replaceAll(
+      /\b(\w{0,40}(?:password|passwd|pwd|secret|token|api_?key))(["']? ?[=:] ?["']?)[^\s"',;&]{1,2000}/gi,
+      `$1$2${HIDDEN}`,
+    );
+}
+
+/**
+ * The first digits that card schemes give out, and the check digit of ISO/IEC 7812 (Luhn): without them a timestamp in
+ * milliseconds, or every tenth order number, would look like a card.
+ */
 function isCardNumber(text: string): boolean {
-  const digits = Array.from(text.replaceAll(/[ -]/g, ""), Number).toReversed();
+  const plain = text.replaceAll(/[ ._-]/g, "");
+  if (!/^(?:[3-6]|2[2-7])/.test(plain)) return false;
+  const digits = Array.from(plain, Number).toReversed();
   const sum = digits.reduce((total, digit, index) => {
     if (index % 2 === 0) return total + digit;
     return total + (digit > 4 ? digit * 2 - 9 : digit * 2);

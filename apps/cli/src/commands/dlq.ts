@@ -1,5 +1,6 @@
 import type { DeadJob } from "@junban/event-queues";
 import type { DeadLetter } from "@junban/order-store";
+import { excerptOf } from "@junban/orders";
 import type { Command } from "commander";
 import { withSetting, type Registration } from "../command.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, replayOne } from "../dead-letters.ts";
@@ -31,7 +32,7 @@ function registerList({ program, env }: Registration): Command {
           ...(options.failed === undefined ? {} : { outcome: "failed" as const }),
         });
         const jobs = options.reason === undefined ? await services.queues().deadJobs(limit) : [];
-        if (options.json === true) return printer.json({ events, jobs });
+        if (options.json === true) return printer.json({ events, jobs: jobs.map(withExcerpt) });
         printer.out(listing(events, jobs));
         if (events.length === limit || jobs.length === limit) {
           printer.note(`only the newest ${limit} of each; see --limit`);
@@ -93,6 +94,11 @@ function registerDrop({ program, env }: Registration): void {
         });
       });
     });
+}
+
+/** What a job carries may be anything of any size; people need to recognise it. */
+function withExcerpt({ text, ...job }: DeadJob): Omit<DeadJob, "text"> & { readonly excerpt: string } {
+  return { ...job, excerpt: excerptOf(text) };
 }
 
 function listing(events: readonly DeadLetter[], jobs: readonly DeadJob[]): string {
