@@ -140,7 +140,6 @@ class Fleet implements FleetWorker {
       seats: this.#seats,
       server: this.#server,
       trouble: this.#trouble,
-      logger,
       observer: this.#metrics,
     });
     this.#health = this.#createHealth(options);
@@ -203,10 +202,10 @@ class Fleet implements FleetWorker {
       probePostgres: () => store.ping(),
       mayEvict: mayEvict ?? (() => false),
       postgresAway: () => this.#trouble.postgresAway,
-      refusal: () => this.#consumption.refusal(),
       stopping: () => this.#stopping !== null,
-      failingMs: () => this.#trouble.failingMs,
+      refusal: () => this.#consumption.refusal(),
       quietMs: () => this.#quietMs(),
+      failingMs: () => this.#trouble.failingMs,
       stuckMs: Math.max(SHORTEST_STUCK_MS, 3 * config.leaseMs),
     });
   }

@@ -6,7 +6,7 @@ import { readEnvelope, requestOf } from "@junban/orders";
 import type { LaneServer } from "./lane-server.ts";
 import type { LocalSeats, Way } from "./local-seats.ts";
 import type { PassingTrouble } from "./passing-trouble.ts";
-import type { FleetLogger, LaneEntrance, ServedTurn } from "./ports.ts";
+import type { LaneEntrance, ServedTurn } from "./ports.ts";
 
 export interface JobObserver {
   steppedBack(): void;
@@ -18,7 +18,6 @@ export interface JobLifeOptions {
   readonly seats: LocalSeats;
   readonly server: LaneServer;
   readonly trouble: PassingTrouble;
-  readonly logger: FleetLogger;
   readonly observer: JobObserver;
 }
 
@@ -83,7 +82,7 @@ export class JobLife {
       // Redis away or full: both pass. Anything else is a bug, and still no reason to give up an event.
       const passes = error instanceof LaneUnavailableError || error instanceof OutOfMemoryError;
       if (passes) this.#options.trouble.laneUnanswered(error);
-      else this.#options.logger.error({ lcid, error: error.stack }, "a job failed in a way nobody foresaw");
+      else this.#options.trouble.jobFailed(lcid, error);
     }
     return fate === "stepBack" && this.#stopping.signal.aborted ? "cancelled" : fate;
   }

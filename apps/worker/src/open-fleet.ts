@@ -40,30 +40,33 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
     onLeaseLost: (_lcid, why) => {
       if (why !== "closed") leaseLost(why);
     },
+    onHealed: (lcid) => {
+      logger.warn({ lcid }, "a lane's keys held what no worker puts there; it was dropped");
+    },
   });
   // A prefix of its own: whatever an order is called, it cannot stand in the sweeper's lane.
   const maintenance = createLanes({ ...laneOptions(config, redis), prefix: `${config.prefix}-maintenance` });
+  const evictionWatch = new EvictionWatch({ check: () => refuseEviction(redis), logger });
   const worker = createFleetWorker({
     config,
     lanes,
-  const evictionWatch = new EvictionWatch({ check: () => refuseEviction(redis), logger });
     maintenance,
     store,
     consume: (handlers) => consume({ ...consumeOptions(config, redis), ...handlers }),
     probeRedis: () => services.probeRedis(),
+    pausedQueues: () => services.pausedQueues(),
+    mayEvict: () => evictionWatch.mayEvict,
     logger,
     ...(registry === undefined ? {} : { registry }),
   });
-    pausedQueues: () => services.pausedQueues(),
-    mayEvict: () => evictionWatch.mayEvict,
   leaseLost = (why) => worker.leaseLost(why);
   return {
     worker,
     close: async ({ deadlineMs }) => {
+      evictionWatch.stop();
       await worker.stop({ deadlineMs });
       await endWithin([lanes.close(), maintenance.close()], LEAVING_MS);
     },
-      evictionWatch.stop();
   };
 }
 

@@ -56,7 +56,7 @@ export class Outage {
     }
     const { service, logger, onDown } = this.#options;
     this.#state = "down";
-    logger.error({ service, error: error.message }, `${service} is away; waiting for it`);
+    logger.error({ service, error }, `${service} is away; waiting for it`);
     onDown?.();
     void this.#untilBack();
     return true;

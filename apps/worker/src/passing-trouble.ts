@@ -88,7 +88,7 @@ export class PassingTrouble {
 
   /** A lane's batch was not settled in full. What nobody foresaw is said out loud; what passes is not. */
   laneTrouble(lcid: string, { kind, error }: LaneTrouble): void {
-    const fields = { lcid, kind, error: error.message };
+    const fields = { lcid, kind, error };
     if (kind === "unknown") {
       const code = "code" in error ? String(error.code) : error.name;
       this.#lines.say("error", `lane ${code}`, {
@@ -112,8 +112,16 @@ export class PassingTrouble {
       return;
     }
     this.#lines.say("error", error.code, {
-      fields: { error: error.message },
+      fields: { error },
       line: "Redis is full; jobs step back until it takes requests again",
+    });
+  }
+
+  /** A job failed in a way that nobody thought of; it comes again, and so may the line. */
+  jobFailed(lcid: string, error: Error): void {
+    this.#lines.say("error", `job ${error.name}`, {
+      fields: { lcid, err: error },
+      line: "a job failed in a way nobody foresaw",
     });
   }
 
@@ -121,7 +129,7 @@ export class PassingTrouble {
   async consumptionTrouble(error: Error): Promise<void> {
     if (await this.#redis.suspect(error)) return;
     this.#lines.say("warn", `consumption ${error.name}`, {
-      fields: { error: error.message },
+      fields: { error },
       line: "fetching or ending a job failed; it will come again",
     });
   }
@@ -140,7 +148,7 @@ export class PassingTrouble {
 
   #pause(): void {
     this.#consumption?.pause().catch((error: unknown) => {
-      this.#logger.warn({ error: String(error) }, "fetching could not be paused");
+      this.#logger.warn({ error }, "fetching could not be paused");
     });
   }
 }

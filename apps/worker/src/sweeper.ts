@@ -84,7 +84,7 @@ export class Sweeper {
         if (await this.#takeLead()) await this.#round();
       } catch (error) {
         // The next round finds everything again. Redis or Postgres away have lines of their own; anything else has only this one.
-        this.#options.logger.warn({ error: String(error) }, "a sweep was cut short");
+        this.#options.logger.warn({ error }, "a sweep was cut short");
       }
       await this.#pause(leaseMs * (0.25 + random() / 4));
     }
@@ -166,9 +166,10 @@ export class Sweeper {
 
   async #lookAt(report: LaneReport, clearOutcomes: boolean): Promise<void> {
     const { lanes, logger, keepOutcomesMs } = this.#options;
-    const { lcid, depth, holder, headKey, consistent } = report;
+    const { lcid, depth, holder, leaseLeftMs, headKey, consistent } = report;
     if (clearOutcomes && report.outcomes > 0) await lanes.sweepOutcomes(lcid, keepOutcomesMs);
-    if (holder !== null) return;
+    // A lock without a lease was not taken by a worker; entering the lane gives it one.
+    if (holder !== null && leaseLeftMs > 0) return;
     if (!consistent) {
       logger.warn({ lcid, depth }, "a lane's line and bodies did not match; mending it");
       await this.#serveLane(lcid, null);
@@ -194,10 +195,7 @@ export class Sweeper {
     try {
       await step();
     } catch (error) {
-      this.#options.logger.warn(
-        { lcid, what, error: String(error) },
-        "the sweeper could not do its work on an order",
-      );
+      this.#options.logger.warn({ lcid, what, error }, "the sweeper could not do its work on an order");
     }
   }
 
