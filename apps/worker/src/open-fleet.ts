@@ -40,6 +40,9 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
     onLeaseLost: (_lcid, why) => {
       if (why !== "closed") leaseLost(why);
     },
+    onHealed: (lcid) => {
+      logger.warn({ lcid }, "a lane's keys held what no worker puts there; it was dropped");
+    },
   });
   // A prefix of its own: whatever an order is called, it cannot stand in the sweeper's lane.
   const maintenance = createLanes({ ...laneOptions(config, redis), prefix: `${config.prefix}-maintenance` });
