@@ -188,7 +188,9 @@ describe("a round of the sweeper", () => {
     world.reports.set("moving", { depth: 3 });
     world.moving.add("moving");
     world.reports.set("still", { depth: 2, headKey: "k" });
-    world.reports.set("held", { depth: 9, headKey: "k", holder: "t" });
+    world.reports.set("held", { depth: 9, headKey: "k", holder: "t", leaseLeftMs: 500 });
+    // Entering such a lane is what gives its lock a lease.
+    world.reports.set("endless", { depth: 4, headKey: "k", holder: "t", leaseLeftMs: 0 });
     world.reports.set("empty", { outcomes: 4 });
     world.reports.set("broken", { depth: 1, headKey: "k", consistent: false });
     await sweep(world);
@@ -199,6 +201,7 @@ describe("a round of the sweeper", () => {
     const stoodMs = world.firstTakeAtMs.get("still")! - world.firstLookAtMs.get("still")!;
     expect(stoodMs).toBeGreaterThanOrEqual(2 * LEASE_MS);
     expect(world.diary).toContain("take broken");
+    await eventually(() => world.diary.includes("take endless"));
     expect(world.diary).toContain("clear empty 60000");
     expect(world.diary).not.toContain("take held");
     expect(world.diary).not.toContain("take empty");
