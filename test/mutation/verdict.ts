@@ -14,8 +14,11 @@ const NOT_THE_GUARD: readonly RegExp[] = [
   /Error compiling script|user_script:\d+: .*(?:attempt to|nonexistent global)/,
   /syntax error at or near|there is no parameter|bind message supplies/,
 ];
-/** The runner's own limit. Whoever hangs has not been seen by a test, only by a clock. */
-const TIME_LIMIT = /^(?:Error: )?(?:Test|Hook) timed out in/;
+/**
+ * The runner's own limit, which its report gives no better message than that. Whoever hangs has not been seen by a test, only
+ * by a clock.
+ */
+const TIME_LIMIT = /^(?:Error: )?(?:STACK_TRACE_ERROR|(?:Test|Hook) timed out in)/;
 
 /** What one run says about the guard that was out meanwhile; `hangs` as the guard says it. */
 export function verdictOf(

@@ -101,6 +101,10 @@ test("listens on the loopback unless told otherwise, and a taken port is a typed
   const socket = connect({ port, host: "127.0.0.1" });
   await once(socket, "connect");
   socket.destroy();
+  // Whoever listened at every address would answer at this one as well.
+  await expect(once(connect({ port, host: "127.0.0.2" }), "connect")).rejects.toMatchObject({
+    syscall: "connect",
+  });
   const failure = await serve({ port }).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(HttpListenError);
   expect(failure).toMatchObject({ code: "HTTP_LISTEN", port });

@@ -1,6 +1,21 @@
+import { EVENT_QUEUES_GUARDS } from "./event-queues.ts";
 import type { Guard } from "./guard.ts";
 import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
+import { ORDER_STORE_GUARDS } from "./order-store.ts";
+import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
+import { ORDERS_GUARDS } from "./orders.ts";
+import { SERVICE_GUARDS } from "./service.ts";
+import { WORKER_GUARDS } from "./worker.ts";
 
 /** Every guard, room by room. */
-export const GUARDS: readonly Guard[] = [...LANE_SCRIPT_GUARDS, ...HANDOFF_LOCK_GUARDS];
+export const GUARDS: readonly Guard[] = [
+  ...ORDERS_GUARDS,
+  ...LANE_SCRIPT_GUARDS,
+  ...HANDOFF_LOCK_GUARDS,
+  ...ORDER_TRANSACTION_GUARDS,
+  ...ORDER_STORE_GUARDS,
+  ...EVENT_QUEUES_GUARDS,
+  ...WORKER_GUARDS,
+  ...SERVICE_GUARDS,
+];

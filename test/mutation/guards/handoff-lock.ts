@@ -95,6 +95,7 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     file: `${SRC}/seats.ts`,
     guard: "stillMs >= waitMs",
     without: "false",
+    hangs: true,
     tests: [{ file: WAITING, title: "a waiter steps back once its lane has shown no progress" }],
   },
   {
@@ -137,6 +138,7 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     file: `${SRC}/hints.ts`,
     guard: ".then(this.#onGap, () => {})",
     without: ".then(() => {}, () => {})",
+    hangs: true,
     tests: [{ file: OUTAGE, title: "waiters ask at once when their subscription is back" }],
   },
   {

@@ -1,0 +1,211 @@
+import type { Guard } from "./guard.ts";
+
+/** Publishing an event as one act, and what becomes of its job. */
+
+const SRC = "packages/event-queues/src";
+const PUBLISHER = "test/event-queues/publisher.test.ts";
+const LINE = "test/event-queues/publish-line.test.ts";
+const PUBLISHER_OUTAGE = "test/event-queues/publisher-outage.test.ts";
+const CONSUMER = "test/event-queues/consumer.test.ts";
+const OUTAGE = "test/event-queues/consumer-outage.test.ts";
+const WORKER = "test/event-queues/event-worker.test.ts";
+
+const QUEUE_CHUNK = "else this.#startAdding(await laneStation.queue(chunk), endsAtMs);";
+
+export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
+  {
+    promise: "an event has its place in the lane before its job is added",
+    file: `${SRC}/publish-line.ts`,
+    guard: QUEUE_CHUNK,
+    without: `else {
+        await this.#options.jobStation.add(chunk.map((item) => ({ ...item, depth: 1 })), timeoutMs);
+        this.#startAdding(await laneStation.queue(chunk), endsAtMs);
+      }`,
+    tests: [{ file: PUBLISHER, title: "takes what fits and refuses the rest of that order" }],
+  },
+  {
+    promise: "an event is acknowledged only once its job is there",
+    file: `${SRC}/job-station.ts`,
+    guard: "if (this.trouble === undefined) call.publish",
+    without: "if (this.items.length > 0) call.publish",
+    tests: [{ file: PUBLISHER, title: "leaves its event unacknowledged" }],
+  },
+  {
+    promise: "a lane sees one call of a publisher at a time",
+    file: `${SRC}/publish-line.ts`,
+    guard: QUEUE_CHUNK,
+    without: "else void laneStation.queue(chunk).then((result) => this.#startAdding(result, endsAtMs));",
+    tests: [{ file: LINE, title: "never has two calls for one lane under way" }],
+  },
+  {
+    promise: "nothing of an order follows an event of it that was refused",
+    file: `${SRC}/lane-station.ts`,
+    guard: "    item.call.refuseLane(lcidOf(item), error);\n",
+    without: "",
+    tests: [
+      { file: LINE, title: "refuses the rest of an order in a call even when its lane has room again" },
+    ],
+  },
+  {
+    promise: "what waits is refused when Redis is lost, instead of each chunk waiting out its own limit",
+    file: `${SRC}/publish-line.ts`,
+    guard: "    this.#refuseWaiting(error);\n    if (error.code",
+    without: "    if (error.code",
+    tests: [{ file: LINE, title: "refuses all that waits when a lane goes unanswered" }],
+  },
+  {
+    promise: "a publisher whose Redis went silent starts over with another connection",
+    file: `${SRC}/publish-line.ts`,
+    guard: 'if (error.code === "REDIS_TIMEOUT") this.#options.redis.disconnect(true);',
+    without: "",
+    tests: [{ file: PUBLISHER_OUTAGE, title: "everything that waits is refused once the limit has passed" }],
+  },
+  {
+    promise: "replicas that were asked for have to confirm",
+    file: `${SRC}/job-station.ts`,
+    guard: "if (this.#options.waitReplicas > 0) {",
+    without: "if (this.#options.waitReplicas < 0) {",
+    tests: [{ file: PUBLISHER_OUTAGE, title: "refuses when none confirms" }],
+  },
+  {
+    promise: "an event that is too large is refused at the door",
+    file: `${SRC}/prepared-event.ts`,
+    guard: "Buffer.byteLength(text) > MAX_EVENT_BYTES",
+    without: "Buffer.byteLength(text) < 0",
+    tests: [{ file: PUBLISHER, title: "is refused when it is too large" }],
+  },
+  {
+    promise: "a number that JSON turns into null is not lost silently",
+    file: `${SRC}/prepared-event.ts`,
+    guard: "NULL_VALUE.test(text) ? withoutSilentNulls(event, reading.envelope) : reading.envelope",
+    without: "reading.envelope",
+    tests: [{ file: PUBLISHER, title: "has the key its consumer will find" }, { file: PUBLISHER }],
+  },
+  {
+    promise: "jobs of a deep lane let fresh work of others pass",
+    file: `${SRC}/job-station.ts`,
+    guard: "opts: priority === 0 ? {} : { priority }",
+    without: "opts: {}",
+    tests: [{ file: PUBLISHER, title: "falls with the depth of the lane" }],
+  },
+  {
+    promise: "only so many failed jobs are kept",
+    file: `${SRC}/event-worker.ts`,
+    guard: "removeOnFail: { count: options.keepFailed },",
+    without: "removeOnFail: false,",
+    tests: [{ file: CONSUMER, title: "fails for good, with its reason, and only so many are kept" }],
+  },
+  {
+    promise: "nothing of a finished job stays",
+    file: `${SRC}/event-worker.ts`,
+    guard: "removeOnComplete: { count: 0 },",
+    without: "removeOnComplete: false,",
+    tests: [{ file: CONSUMER, title: "leaves nothing of a finished one behind" }],
+  },
+  {
+    promise: "a job runs once at a time in a process",
+    file: `${SRC}/running-jobs.ts`,
+    guard: "if (underWay !== undefined) return underWay;",
+    without: "",
+    tests: [{ file: CONSUMER, title: "does not run a job twice at once when its lock lapsed" }],
+  },
+  {
+    promise: "a rejection of the processor puts its job back",
+    file: `${SRC}/consumer.ts`,
+    guard: 'kind: "delayed",\n        delayMs: Math.min(',
+    without: 'kind: "completed",\n        delayMs: Math.min(',
+    tests: [{ file: CONSUMER, title: "puts a job back when its processor rejects" }],
+  },
+  {
+    promise: "a crash does not count as a step back",
+    file: `${SRC}/consumer.ts`,
+    guard: "job.attemptsStarted - 1 - job.stalledCounter",
+    without: "job.attemptsStarted - 1",
+    tests: [{ file: OUTAGE, title: "loses no job to it" }],
+  },
+  {
+    promise: "a job that stalls again and again never fails for it",
+    file: `${SRC}/event-worker.ts`,
+    guard: "maxStalledCount: Number.MAX_SAFE_INTEGER,",
+    without: "maxStalledCount: 1,",
+    tests: [{ file: OUTAGE, title: "loses no job to it" }],
+  },
+  {
+    promise: "a job whose end could not be written comes again instead of failing",
+    file: `${SRC}/event-worker.ts`,
+    guard: "    this.#onError(error);\n    return NO_NEXT_JOB;",
+    without: "    return super.handleFailed(error, ...([...arguments].slice(1) as [never, never]));",
+    tests: [{ file: WORKER, title: "does not fail the job because its end could not be written" }],
+  },
+  {
+    promise: "a fetching loop that ended unnoticed is started again",
+    file: `${SRC}/event-worker.ts`,
+    guard: "    this.run().catch(this.#onError);\n",
+    without: "",
+    tests: [{ file: WORKER, title: "fetches again when it is looked after" }],
+  },
+  {
+    promise: "fetching that is refused does not spin",
+    file: `${SRC}/event-worker.ts`,
+    guard: "await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);",
+    without: "",
+    tests: [{ file: OUTAGE, title: "fetching does not spin" }],
+  },
+  {
+    promise: "a consumer whose connection owes an answer makes a new one",
+    file: `${SRC}/consumer-connections.ts`,
+    guard: "{ ...lastingSettings(), socketTimeout: silenceMs }",
+    without: "lastingSettings()",
+    tests: [{ file: OUTAGE }],
+  },
+  {
+    promise: "closing a consumer ends although Redis is away",
+    file: `${SRC}/consumer.ts`,
+    guard: "if (performance.now() - hopefulAtMs > GIVE_UP_ON_REDIS_MS) return;",
+    without: "",
+    tests: [{ file: OUTAGE, title: "ends although BullMQ's own close would not" }],
+  },
+  {
+    promise: "closing a consumer is bounded by its deadline",
+    file: `${SRC}/consumer.ts`,
+    guard: "while (performance.now() < options.endsAtMs && !options.signal.aborted) {",
+    without: "while (!options.signal.aborted) {",
+    hangs: true,
+    tests: [{ file: CONSUMER, title: "gives up on a processor that does not end" }],
+  },
+  {
+    promise: "jobs that wait are told when their consumer closes",
+    file: `${SRC}/consumer.ts`,
+    guard: "    this.#stopping.abort();\n",
+    without: "",
+    tests: [{ file: CONSUMER, title: "tells running jobs to stop" }],
+  },
+  {
+    promise: "one outage is one report",
+    file: `${SRC}/error-reports.ts`,
+    guard: "if (lastMs === undefined || nowMs - lastMs >= QUIET_MS) this.#report(known);",
+    without: "this.#report(known);",
+    tests: [{ file: "test/event-queues/error-reports.test.ts", title: "tell of an outage once" }],
+  },
+  {
+    promise: "only failed jobs are dropped by hand",
+    file: `${SRC}/reader.ts`,
+    guard: "      if (!(await this.#isDead(family, id))) return false;\n      return (await",
+    without: "      return (await",
+    tests: [{ file: "test/event-queues/reader.test.ts", title: "drops nothing but failed jobs" }],
+  },
+  {
+    promise: "a read-only Redis is left for another connection",
+    file: `${SRC}/connection.ts`,
+    guard: 'return error.message.startsWith("READONLY");',
+    without: "return error.message === null;",
+    tests: [{ file: PUBLISHER_OUTAGE, title: "as if Redis were away" }],
+  },
+  {
+    promise: "a database number that the server lacks is refused",
+    file: `${SRC}/connection.ts`,
+    guard: "await within(redis.select(db), withinMs);",
+    without: "",
+    tests: [{ file: "test/cli/exit-codes.test.ts" }],
+  },
+];
