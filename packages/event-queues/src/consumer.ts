@@ -8,6 +8,7 @@ import { CorkedWrites } from "./corked-writes.ts";
 import { ErrorReports } from "./error-reports.ts";
 import type { QueueUnavailableCode } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
+import { GiantData } from "./giant-data.ts";
 import type { IncomingJob, JobEnd } from "./job.ts";
 import { QUEUE_PREFIX, queueNameOf } from "./names.ts";
 import { RunningJobs } from "./running-jobs.ts";
@@ -187,6 +188,7 @@ class FamiliesConsumer implements Consumer {
 
   async #process(family: Family, job: Job<unknown, JobEnd>): Promise<JobEnd> {
     if (job.data === UNREADABLE) return { kind: "unusable", reason: "its data is not JSON" };
+    if (job.data instanceof GiantData) return { kind: "unusable", reason: GiantData.rule };
     // A stall is a crashed or overdue run, not a step back.
     const stepsBack = Math.max(0, job.attemptsStarted - 1 - job.stalledCounter);
     this.#active += 1;

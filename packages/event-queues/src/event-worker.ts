@@ -6,6 +6,7 @@ import { unavailable } from "./connection.ts";
 import type { CorkedWrites } from "./corked-writes.ts";
 import { mendDamagedJobs, stumbled } from "./damaged-jobs.ts";
 import type { QueueUnavailableCode } from "./errors.ts";
+import { GiantData } from "./giant-data.ts";
 import type { JobEnd } from "./job.ts";
 import { PlainBackend } from "./plain-backend.ts";
 
@@ -135,13 +136,24 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   protected override createJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
     // Also where ends fetch the next job in the same step, which Redis may allow while it refuses to fetch by itself.
     this.#refusal = null;
+    const giant = GiantData.of(data.data);
+    if (giant !== null) return this.#createJobWith(giant, data, jobId);
     try {
       return super.createJob(data, jobId);
     } catch {
-      const job = super.createJob({ ...data, data: "null" }, jobId);
-      job.data = UNREADABLE;
-      return job;
+      return this.#createJobWith(UNREADABLE, data, jobId);
     }
+  }
+
+  /** A job whose data is not read. */
+  #createJobWith(
+    standIn: GiantData | typeof UNREADABLE,
+    data: JobJson,
+    jobId: string,
+  ): Job<unknown, JobEnd> {
+    const job = super.createJob({ ...data, data: "null" }, jobId);
+    job.data = standIn;
+    return job;
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<unknown, JobEnd>> {
@@ -170,6 +182,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       case "completed":
         return super.handleCompleted(end, job, token, mayFetchNext);
       case "unusable":
+        if (job.data instanceof GiantData) await job.updateData(job.data.summary()).catch(this.#onError);
         return super.handleFailed(new UnrecoverableError(end.reason), job, token, mayFetchNext);
       case "delayed":
         return this.#stepBack(job, { token, delayMs: end.delayMs, fetchNext: mayFetchNext() });
