@@ -45,6 +45,14 @@ describe("a job is its name and its data", () => {
     ["a schedule of an older BullMQ", { rjk: "name:id:0::* * * * *" }],
     ["a verdict of another worker", { defa: "job stalled more than allowable limit" }],
     ["progress that is not JSON", { progress: "{" }],
+    ["a parent that is not JSON", { parent: "{", parentKey: "some:key" }],
+    ["a parent without a name", { parent: "{}" }],
+    [
+      "a parent that is another than its key says",
+      { parent: '{"id":"1","queueKey":"a:b"}', parentKey: "a:b:2" },
+    ],
+    ["a count of attempts that is no number", { atm: "lots" }],
+    ["a count of stalls that is no number", { stc: "lots" }],
     ["traces and a result that are not JSON", { stacktrace: "{", returnvalue: "{" }],
   ])("with %s it is processed all the same, between its neighbours, and is gone", async (_what, fields) => {
     const { corner, ids } = await threeJobs(fields);
@@ -58,6 +66,14 @@ describe("a job is its name and its data", () => {
     expect(consumer.errors).toEqual([]);
   });
 
+  test("without the parent that was none, it can fail as well", async () => {
+    const { corner, ids } = await threeJobs({ parent: "{}" });
+    startConsumer(corner, { process: async () => ({ kind: "unusable", reason: "for a test" }) });
+    const reader = openReader(corner);
+    await eventually(async () => (await reader.counts()).payment.failed === 3);
+    expect((await reader.deadJobs(10)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
   test("whether it is kept when it is unusable is not its own choice", async () => {
     const { corner, ids } = await threeJobs({ opts: '{"removeOnFail":true,"attempts":7}' });
     startConsumer(corner, { process: async () => ({ kind: "unusable", reason: "for a test" }) });
@@ -68,26 +84,20 @@ describe("a job is its name and its data", () => {
 });
 
 describe("a record over which BullMQ's own scripts stumble", () => {
-  test.each([
-    ["a count of starts that is no number", { ats: "lots" }],
-    ["a parent that is not JSON", { parent: "{", parentKey: "some:key" }],
-  ])(
-    "%s: is mended, comes again when its lock has lapsed, and ends like any other",
-    async (_what, fields) => {
-      const { corner, ids } = await threeJobs(fields);
-      const consumer = startConsumer(corner, { lockDurationMs: 1_000 });
-      const reader = openReader(corner);
-      await eventually(
-        async () => {
-          const { waiting, active, failed } = (await reader.counts()).payment;
-          expect({ waiting, active, failed }).toEqual({ waiting: 0, active: 0, failed: 0 });
-          expect(new Set(consumer.jobs.map(({ id }) => id))).toEqual(new Set(ids));
-        },
-        { withinMs: 30_000 },
-      );
-      expect(consumer.refusal()).toBeNull();
-    },
-  );
+  test("a count of starts that is no number: is mended, comes again when its lock has lapsed, and ends like any other", async () => {
+    const { corner, ids } = await threeJobs({ ats: "lots" });
+    const consumer = startConsumer(corner, { lockDurationMs: 1_000 });
+    const reader = openReader(corner);
+    await eventually(
+      async () => {
+        const { waiting, active, failed } = (await reader.counts()).payment;
+        expect({ waiting, active, failed }).toEqual({ waiting: 0, active: 0, failed: 0 });
+        expect(new Set(consumer.jobs.map(({ id }) => id))).toEqual(new Set(ids));
+      },
+      { withinMs: 30_000 },
+    );
+    expect(consumer.refusal()).toBeNull();
+  });
 
   test("something that is no record at all: becomes a job without data", async () => {
     const { corner, ids } = await threeJobs({ opts: "{}" });
