@@ -82,6 +82,7 @@ export const WORKER_GUARDS: readonly Guard[] = [
     file: `${SRC}/commit-groups.ts`,
     guard: "if (lane.signal.aborted) {",
     without: "if (lane.signal === null) {",
+    hangs: true,
     tests: [{ file: GROUPS, title: "a batch whose lease went while it waited is not begun" }],
   },
   {
@@ -256,9 +257,11 @@ export const WORKER_GUARDS: readonly Guard[] = [
   {
     promise: "one process of the fleet sweeps at a time",
     file: `${SRC}/sweeper.ts`,
-    guard: 'if (entry.kind !== "turn") return false;',
-    without: 'if (entry.kind !== "turn") return true;',
-    tests: [{ file: "test/fleet/worker-sweeper.test.ts" }],
+    guard: "maintenance.enter(SWEEPER_LANE)",
+    without: "maintenance.enter(SWEEPER_LANE + Math.random())",
+    tests: [
+      { file: "test/fleet/worker-sweeper.test.ts", title: "runs in one process of the fleet at a time" },
+    ],
   },
   {
     promise: "one order's trouble does not end a sweep",
