@@ -8,6 +8,7 @@
  * Not for production code, not a validator, and not fast: the reference asks all facts anew for every event.
  */
 export type { Flaw, Note } from "./telling/draft.ts";
+export { Random } from "./telling/random.ts";
 export { type HotStoryOptions, hotStory } from "./telling/story.ts";
 export { type PublishedEvent, type StoriesOptions, tellStories } from "./telling/stream.ts";
 export { type PublisherSplit, type PublisherStep, splitStories } from "./telling/publishers.ts";

@@ -12,7 +12,7 @@ import { canListen, freePort } from "./ports.ts";
 import { postgresBinaries } from "./postgres-binaries.ts";
 import { END_WITHIN_MS, serverOperations } from "./server-operations.ts";
 import { ServerProcess } from "./server-process.ts";
-import { runStatement } from "./statements.ts";
+import { askStatement, runStatement } from "./statements.ts";
 import { happensWithin } from "./waiting.ts";
 
 export interface PostgresOptions {
@@ -39,6 +39,11 @@ export interface PostgresServer {
   createDatabase(template?: string): Promise<string>;
   /** Ends the server cleanly (committed work is flushed) and starts it again on its port, after `awayMs` (default 0). */
   restart(options?: { awayMs?: number }): Promise<void>;
+  /**
+   * Ends the sessions of the database at this address (`pg_terminate_backend`), all or only those in a transaction, and
+   * answers how many.
+   */
+  terminateSessions(options: { database: string; inTransaction?: boolean }): Promise<number>;
   /** SIGKILL to all of its processes; `restart` then brings it back, with crash recovery. Other signals go to the leader. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** SIGSTOP and SIGCONT for all of its processes: connections stay, nothing answers. */
@@ -110,6 +115,13 @@ async function startIn(place: Place, options: PostgresOptions): Promise<Postgres
     get pid() {
       return server.pid;
     },
+    terminateSessions: async ({ database, inTransaction = false }) =>
+      askStatement(
+        addressOf("postgres"),
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = $1 and (not $2::boolean or xact_start is not null)`,
+        [decodeURIComponent(new URL(database).pathname.slice(1)), inTransaction],
+      ),
     createDatabase: async (template) => addressOf(await createDatabase(addressOf("postgres"), template)),
   };
 }

@@ -1,4 +1,4 @@
-import { type ProcessExit, type ProcessTree, startProcess } from "@junban/sandbox";
+import { type LineMatcher, type ProcessExit, type ProcessTree, startProcess } from "@junban/sandbox";
 import { ForeignMemberError, WorkerEndedError } from "./errors.ts";
 
 /** One worker process, as people see it. */
@@ -112,11 +112,18 @@ export class Crew {
     return position.tree.exited;
   }
 
-  /** How a worker ended, and everything it wrote. Resolves when it has. */
-  async endOf(member: CrewMember): Promise<{ exit: ProcessExit; output: string }> {
-    const { tree } = this.#positionOf(member);
-    const exit = await tree.exited;
-    return { exit, output: outputOf(tree) };
+  /** How a worker ended. Resolves when it has. */
+  async endOf(member: CrewMember): Promise<ProcessExit> {
+    return this.#positionOf(member).tree.exited;
+  }
+
+  /** A line that a worker wrote, earlier ones included. @throws {DeadlineError | ProcessEndedError} */
+  async waitForLine(
+    member: CrewMember,
+    matcher: LineMatcher,
+    options: { readonly withinMs: number },
+  ): Promise<string> {
+    return this.#positionOf(member).tree.waitForLine(matcher, options);
   }
 
   /** Asks everybody to end and waits until all are gone. */

@@ -22,7 +22,13 @@ const TYPES_ONLY: ReadonlySet<string> = new Set(["order-stories"]);
 const THROWAWAY: ReadonlySet<string> = new Set(["order-stories", "sandbox", "trial"]);
 
 /** Where throwaway servers and invented histories may be used besides the tests. */
-const THROWAWAY_ROOMS: readonly string[] = ["apps/cli/src/demo/", "apps/bench/", "packages/trial/", "test/"];
+const THROWAWAY_ROOMS: readonly string[] = [
+  "apps/cli/src/demo/",
+  "apps/bench/",
+  "apps/chaos/",
+  "packages/trial/",
+  "test/",
+];
 
 /** The dependency arrows: who may import whom. */
 export function wrongArrows(sources: readonly Source[]): Violation[] {
@@ -57,6 +63,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/fleet", ["apps/worker"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],
+  ["test/explore", ["test/fleet", "test/handoff-lock"]],
   ["test/mutation", ["test/architecture"]],
 ]);
 

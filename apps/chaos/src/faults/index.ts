@@ -1,0 +1,46 @@
+import { crashLoop } from "./crash-loop.ts";
+import type { Fault } from "./fault.ts";
+import { CALM_MS, SERVICE_BOUND_MS } from "./fault.ts";
+import { laneLost, lockDeleted } from "./lanes.ts";
+import { backendTerminate, commitCut, postgresCut, postgresRestart, slowDatabase } from "./postgres.ts";
+import { duplicateStorm, publisherKilled } from "./publishers.ts";
+import { redisOom, redisRestart, redisScriptFlush } from "./redis.ts";
+import { freezeHolder, killHolder, killWorker, rollingRestart } from "./workers.ts";
+
+export const FAULTS: readonly Fault[] = [
+  killWorker,
+  killHolder,
+  freezeHolder,
+  rollingRestart,
+  crashLoop,
+  lockDeleted,
+  laneLost,
+  redisRestart,
+  redisScriptFlush,
+  redisOom,
+  postgresRestart,
+  postgresCut,
+  commitCut,
+  backendTerminate,
+  slowDatabase,
+  publisherKilled,
+  duplicateStorm,
+];
+
+/** Those that leave the order promised and do not take half a minute each. */
+const MIXABLE = FAULTS.filter(({ keepsOrder, name }) => keepsOrder && name !== "crash-loop");
+
+export const mixed: Fault = {
+  name: "mixed",
+  does: "strikes with one fault after another, drawn from the seed",
+  boundMs: SERVICE_BOUND_MS,
+  keepsOrder: true,
+  leastStrikes: 3,
+  calmMs: CALM_MS,
+  strike: async (stage, chance) => {
+    const fault = chance.random.pick(MIXABLE);
+    const struck = chance.random.whole(0, 5);
+    const strike = await fault.strike(stage, { ...chance, struck });
+    return { ...strike, boundMs: fault.boundMs, says: `${fault.name}: ${strike.says}` };
+  },
+};

@@ -1,0 +1,79 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventEnvelope } from "@junban/orders";
+import { requestKeys, standingLanes } from "./lanes.ts";
+import type { Stage } from "./stage.ts";
+
+const LOOK_EVERY_MS = 25;
+/** So long after its bound nothing is waited for any more; by then the run has failed anyway. */
+const PATIENCE_MS = 30_000;
+
+interface Waiting {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Milliseconds from `sinceMs` until the fleet has recovered: in every lane in which undecided events stand now, the first of
+ * them is decided; and an event that was published later is acknowledged and decided, too. Null when that did not come
+ * about within the bound and half a minute more.
+ */
+export async function untilRecovered(
+  stage: Stage,
+  { sinceMs, boundMs, signal }: { sinceMs: number; boundMs: number; signal: AbortSignal },
+): Promise<number | null> {
+  const waiting: Waiting = { sinceMs, untilMs: sinceMs + boundMs + PATIENCE_MS, signal };
+  const stood = await insistently(waiting, async () => firstUndecided(stage));
+  const publishedBefore = stage.flow.published;
+  const moved = stood !== null && (await allDecided(stage, stood, waiting));
+  const resumed = await insistently(waiting, async () =>
+    stage.flow.published > publishedBefore ? (stage.flow.latest ?? null) : null,
+  );
+  const goesOn = resumed !== null && (await allDecided(stage, [resumed], waiting));
+  return moved && goesOn ? Math.round(performance.now() - sinceMs) : null;
+}
+
+/** Of every lane the first event that stands in it without a row. */
+async function firstUndecided(stage: Stage): Promise<readonly EventEnvelope[]> {
+  const firsts: EventEnvelope[] = [];
+  for (const lcid of await standingLanes(stage)) {
+    const [keys, history] = await Promise.all([requestKeys(stage, lcid), stage.store.readHistory(lcid)]);
+    const decided = new Set(history.map(({ source, id }) => nameOf({ source, id })));
+    const events = keys.flatMap((key) => stage.flow.eventOf(key) ?? []);
+    const first = events.find((event) => !decided.has(nameOf(event)));
+    if (first !== undefined) firsts.push(first);
+  }
+  return firsts;
+}
+
+async function allDecided(
+  { store }: Pick<Stage, "store">,
+  events: readonly EventEnvelope[],
+  waiting: Waiting,
+): Promise<boolean> {
+  let left = events;
+  const done = await insistently(waiting, async () => {
+    const rows = await Promise.all(left.map(async (event) => store.readEvent(event)));
+    left = left.filter((_, index) => rows[index] === null);
+    return left.length === 0 ? true : null;
+  });
+  return done === true;
+}
+
+/** Asks until there is an answer; a service that cannot be reached yet has none. Null when the time is over. */
+async function insistently<Answer>(
+  { untilMs, signal }: Waiting,
+  ask: () => Promise<Answer | null>,
+): Promise<Answer | null> {
+  while (performance.now() < untilMs) {
+    signal.throwIfAborted();
+    const answer = await ask().catch(() => null);
+    if (answer !== null) return answer;
+    await pause(LOOK_EVERY_MS);
+  }
+  return null;
+}
+
+function nameOf({ source, id }: Pick<EventEnvelope, "source" | "id">): string {
+  return JSON.stringify([source, id]);
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { createLanes, type Lanes } from "@junban/handoff-lock";
+import { createOrderStore, migrate, type OrderStore } from "@junban/order-store";
+import {
+  type PostgresServer,
+  type RedisServer,
+  startPostgres,
+  startProcess,
+  startProxy,
+  startRedis,
+  type TcpProxy,
+} from "@junban/sandbox";
+import { Crew, unlessAborted } from "@junban/trial";
+import { Redis } from "ioredis";
+import { LEASE_MS } from "./faults/fault.ts";
+import { Flow } from "./flow/flow.ts";
+import { PublisherProcess } from "./flow/publisher-process.ts";
+
+/** The two servers, which outlive many runs. */
+export interface Servers {
+  readonly postgres: PostgresServer;
+  readonly redis: RedisServer;
+}
+
+/** Undone at the end, the last one first. */
+export type Closings = (() => Promise<unknown>)[];
+
+export interface StageOptions {
+  readonly servers: Servers;
+  readonly workers: number;
+  readonly publishers: number;
+  readonly eventsPerSecond: number;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly closings: Closings;
+}
+
+/** Everything one run happens on. Workers and publishers reach the servers through proxies, the runner directly. */
+export interface Stage {
+  readonly databaseUrl: string;
+  readonly prefix: string;
+  readonly postgresServer: PostgresServer;
+  readonly redisServer: RedisServer;
+  readonly workersPostgres: TcpProxy;
+  readonly workersRedis: TcpProxy;
+  readonly crew: Crew;
+  /** How many workers there are in calm weather. */
+  readonly workers: number;
+  readonly publishers: readonly PublisherProcess[];
+  readonly flow: Flow;
+  readonly store: OrderStore;
+  readonly lanes: Lanes;
+  readonly redis: Redis;
+  /** What went wrong besides what the verdict finds. */
+  readonly troubles: readonly string[];
+  wrong(sentence: string): void;
+  /** Starts as many workers as are missing. */
+  fillCrew(): Promise<void>;
+  /** Runs a `junban` command against the servers. */
+  command(args: readonly string[]): Promise<{ code: number | null; output: string }>;
+}
+
+const WORKER = fileURLToPath(new URL("../../worker/dist/main.js", import.meta.url));
+const JUNBAN = fileURLToPath(new URL("../../cli/bin/junban.js", import.meta.url));
+
+/** A short lease, and the limits of Postgres that have to stay below it. */
+const LEASE_SETTINGS = {
+  JUNBAN_LEASE_MS: String(LEASE_MS),
+  JUNBAN_STATEMENT_TIMEOUT_MS: "1500",
+  JUNBAN_LOCK_TIMEOUT_MS: "1000",
+  JUNBAN_IDLE_TX_TIMEOUT_MS: "1500",
+} as const;
+
+/** The runner has to see at once that Redis is back. */
+const RECONNECT_MS = 20;
+
+export async function startServers(closings: Closings): Promise<Servers> {
+  const starting = [startPostgres(), startRedis({ appendOnly: true })] as const;
+  for (const server of starting) {
+    // Also when the other one fails: whatever was started has to be stopped.
+    void server.then(
+      (running) => closings.push(async () => running.stop()),
+      () => undefined,
+    );
+  }
+  await Promise.allSettled(starting);
+  const [postgres, redis] = await Promise.all(starting);
+  return { postgres, redis };
+}
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const { servers, workers, seed, eventsPerSecond, signal, closings } = options;
+  const prefix = `chaos-${randomBytes(4).toString("hex")}`;
+  const databaseUrl = await servers.postgres.createDatabase();
+  await migrate({ databaseUrl });
+  const [workersPostgres, workersRedis, publishersRedis] = await openProxies(
+    servers.redis,
+    databaseUrl,
+    closings,
+  );
+  const troubles: string[] = [];
+  const crew = new Crew({
+    program: WORKER,
+    environmentOf: () => ({
+      DATABASE_URL: workersPostgres.url,
+      REDIS_URL: workersRedis.url,
+      JUNBAN_PREFIX: prefix,
+      ...LEASE_SETTINGS,
+    }),
+    onTrouble: (error) => troubles.push(error.message),
+  });
+  closings.push(async () => crew.stop());
+  const publishers = Array.from(
+    { length: options.publishers },
+    () => new PublisherProcess({ REDIS_URL: publishersRedis.url, JUNBAN_PREFIX: prefix }),
+  );
+  closings.push(async () => Promise.all(publishers.map(async (publisher) => publisher.close())));
+  const stage: Stage = {
+    databaseUrl,
+    prefix,
+    postgresServer: servers.postgres,
+    redisServer: servers.redis,
+    workersPostgres,
+    workersRedis,
+    crew,
+    workers,
+    publishers,
+    flow: new Flow({ publishers, seed, eventsPerSecond }),
+    ...openWatch({ servers, databaseUrl, prefix }, closings),
+    troubles,
+    wrong: (sentence) => troubles.push(sentence),
+    fillCrew: async () => {
+      const missing = Math.max(0, workers - crew.atWork);
+      await Promise.all(Array.from({ length: missing }, async () => crew.start()));
+    },
+    command: async (args) => runCommand(args, { servers, databaseUrl, prefix }),
+  };
+  await unlessAborted(stage.fillCrew(), signal);
+  return stage;
+}
+
+async function openProxies(
+  redis: RedisServer,
+  databaseUrl: string,
+  closings: Closings,
+): Promise<readonly [TcpProxy, TcpProxy, TcpProxy]> {
+  const proxies = await Promise.all([
+    startProxy({ url: databaseUrl }),
+    startProxy({ url: redis.url }),
+    startProxy({ url: redis.url }),
+  ]);
+  closings.push(async () => Promise.all(proxies.map(async (proxy) => proxy.close())));
+  return proxies;
+}
+
+interface Place {
+  readonly servers: Servers;
+  readonly databaseUrl: string;
+  readonly prefix: string;
+}
+
+/** The runner's own view of the servers, past the proxies. */
+function openWatch(
+  { servers, databaseUrl, prefix }: Place,
+  closings: Closings,
+): Pick<Stage, "store" | "lanes" | "redis"> {
+  const redis = new Redis(servers.redis.url, {
+    maxRetriesPerRequest: 1,
+    retryStrategy: () => RECONNECT_MS,
+  });
+  // Each call answers for itself.
+  redis.on("error", () => undefined);
+  const lanes = createLanes({ redis, subscriber: redis.duplicate({ lazyConnect: true }), prefix });
+  const store = createOrderStore({ databaseUrl, poolSize: 4, worker: "chaos" });
+  closings.push(async () => {
+    try {
+      await Promise.all([lanes.close(), store.close()]);
+    } finally {
+      redis.disconnect();
+    }
+  });
+  return { redis, lanes, store };
+}
+
+async function runCommand(
+  args: readonly string[],
+  { servers, databaseUrl, prefix }: Place,
+): Promise<{ code: number | null; output: string }> {
+  const tree = await startProcess({
+    command: process.execPath,
+    args: [JUNBAN, ...args],
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: servers.redis.url,
+      JUNBAN_PREFIX: prefix,
+      ...LEASE_SETTINGS,
+    },
+  });
+  const { code } = await tree.exited;
+  return { code, output: `${tree.stdout()}\n${tree.stderr()}`.trim() };
+}
