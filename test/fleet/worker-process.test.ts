@@ -66,6 +66,7 @@ describe("the worker's process", () => {
       expect(text).toMatch(/junban_apply_latency_seconds_count 43/);
       for (const name of [
         "junban_lane_depth_deepest",
+        "junban_requests_standing",
         'junban_leases_lost_total{why="taken"}',
         "junban_steps_back_total",
         "junban_commit_lanes_count",

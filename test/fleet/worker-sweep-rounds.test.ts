@@ -206,7 +206,22 @@ describe("a round of the sweeper", () => {
     expect(world.diary).not.toContain("take held");
     expect(world.diary).not.toContain("take empty");
     expect(world.diary).not.toContain("take moving");
-    expect(world.rounds.at(-1)?.deepestLane).toBe(9);
+    expect(world.rounds.at(-1)).toMatchObject({ deepestLane: 9, standing: 19 });
+  });
+
+  test("a process that does not sweep has nothing to say of the fleet, even if it did before", async () => {
+    const world = new World();
+    world.busy.add("sweeper");
+    world.reports.set("deep", { depth: 9, headKey: "k" });
+    await sweep(world);
+    await eventually(() => world.rounds.length > 0);
+    expect(world.rounds.at(-1)).toMatchObject({
+      deepestLane: 0,
+      standing: 0,
+      gauges: { held: 0, failed: 0 },
+    });
+    world.busy.delete("sweeper");
+    await eventually(() => world.rounds.at(-1)?.standing === 9);
   });
 
   test("waits while Postgres is away, and goes on when it is back", async () => {

@@ -36,6 +36,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
   readonly #stepsBack: Counter;
   readonly #unusable: Counter;
   readonly #deepest: Gauge;
+  readonly #standing: Gauge;
   readonly #held: Gauge;
   readonly #dead: Gauge;
   readonly #outboxLag: Gauge;
@@ -85,6 +86,10 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     this.#deepest = gauge(
       "junban_lane_depth_deepest",
       "Requests in the deepest lane; from the sweeping process",
+    );
+    this.#standing = gauge(
+      "junban_requests_standing",
+      "Requests in all lanes, those being served included; from the sweeping process",
     );
     this.#held = gauge("junban_deferrals_held", "Events held for a prerequisite; from the sweeping process");
     this.#dead = gauge(
@@ -147,8 +152,9 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     this.#groupEvents.observe(events);
   }
 
-  swept({ deepestLane, gauges }: SweepReport): void {
+  swept({ deepestLane, standing, gauges }: SweepReport): void {
     this.#deepest.set(deepestLane);
+    this.#standing.set(standing);
     if (gauges === null) return;
     this.#held.set(gauges.held);
     this.#dead.set(gauges.failed);

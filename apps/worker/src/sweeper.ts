@@ -8,8 +8,18 @@ import type { FleetLogger, LaneUpkeep, OrderUpkeep, ServedTurn } from "./ports.t
 /** What a round found, for metrics. */
 export interface SweepReport {
   readonly deepestLane: number;
+  /** Requests in all lanes, those being served included. */
+  readonly standing: number;
+  /** Null when it was not their turn. */
   readonly gauges: StoreGauges | null;
 }
+
+/** What a process says that does not sweep: another speaks for the fleet. */
+const NOTHING_TO_SAY: SweepReport = {
+  deepestLane: 0,
+  standing: 0,
+  gauges: { held: 0, halted: 0, failed: 0, alerts: 0, outboxUnpublished: 0, outboxLagMs: 0 },
+};
 
 export interface SweeperOptions {
   readonly lanes: LaneUpkeep;
@@ -82,6 +92,7 @@ export class Sweeper {
     while (!this.#stopped) {
       try {
         if (await this.#takeLead()) await this.#round();
+        else this.#options.onRound(NOTHING_TO_SAY);
       } catch (error) {
         // The next round finds everything again. Redis or Postgres away have lines of their own; anything else has only this one.
         this.#options.logger.warn({ error }, "a sweep was cut short");
@@ -118,8 +129,8 @@ export class Sweeper {
       (page) => store.unsupported(page),
       (lcid) => store.redecideUnsupported(lcid),
     );
-    const deepestLane = await this.#lookAtLanes();
-    onRound({ deepestLane, gauges: await this.#gauges() });
+    const { deepestLane, standing } = await this.#lookAtLanes();
+    onRound({ deepestLane, standing, gauges: await this.#gauges() });
   }
 
   /** Takes each order's lane, does one thing to the order, and serves what stands in the lane before leaving it. */
@@ -141,27 +152,29 @@ export class Sweeper {
     }
   }
 
-  async #lookAtLanes(): Promise<number> {
+  async #lookAtLanes(): Promise<Pick<SweepReport, "deepestLane" | "standing">> {
     const nowMs = performance.now();
     const clearOutcomes = nowMs >= this.#clearOutcomesAtMs;
-    let deepest = 0;
+    let deepestLane = 0;
+    let standing = 0;
     for await (const names of this.#options.lanes.scan()) {
       const beganMs = performance.now();
       await eachBounded(names, LOOKS_AT_ONCE, async (lcid) => {
         if (this.#stopped) return;
         await this.#eachOnItsOwn(lcid, "look", async () => {
           const report = await this.#options.lanes.inspect(lcid);
-          deepest = Math.max(deepest, report.depth);
+          deepestLane = Math.max(deepestLane, report.depth);
+          standing += report.depth;
           await this.#lookAt(report, clearOutcomes);
         });
       });
-      if (this.#stopped || !this.leads) return deepest;
+      if (this.#stopped || !this.leads) return { deepestLane, standing };
       // Four parts rest to one part work, so that a sweep over many lanes is never what Redis is busy with.
       await this.#pause(Math.min(1000, 4 * (performance.now() - beganMs)));
     }
     this.#heads.endRound();
     if (clearOutcomes) this.#clearOutcomesAtMs = nowMs + this.#options.keepOutcomesMs / 4;
-    return deepest;
+    return { deepestLane, standing };
   }
 
   async #lookAt(report: LaneReport, clearOutcomes: boolean): Promise<void> {
