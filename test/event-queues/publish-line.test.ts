@@ -102,6 +102,23 @@ describe("the line of a publisher", () => {
     await fc.assert(property, { numRuns: 100 });
   });
 
+  test("lets a call that comes while another is at the lanes wait for its answer", async () => {
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const line = openLine(taken, {
+      pauseMs: () => {
+        begin();
+        return 50;
+      },
+    });
+    const first = publishThrough(line, [eventOf({ lcid: "A", id: "1" })]);
+    await begun;
+    const second = publishThrough(line, [eventOf({ lcid: "A", id: "2" })]);
+    expect([...(await first), ...(await second)].map(({ kind }) => kind)).toEqual(["published", "published"]);
+  });
+
   test("refuses the rest of an order in a call even when its lane has room again", async () => {
     const line = openLine((entry, asked) =>
       asked === 1 && entry.lcid === "A-1" ? { kind: "full", depth: 10, cap: 10 } : taken(entry),

@@ -24,7 +24,7 @@ export interface TestRunOptions {
   readonly titles?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly withinMs: number;
-  /** Instead of the limit that the configuration gives each test, milliseconds. */
+  /** Instead of the limits that the configuration gives each test and each hook, milliseconds. */
   readonly testTimeoutMs?: number;
   /** Ends the run, and everything it started, at once. */
   readonly signal: AbortSignal;
@@ -39,7 +39,8 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   const reportPath = join(folder, "mutation-report.json");
   await rm(reportPath, { force: true });
   const filter = titles === undefined ? [] : ["--testNamePattern", titles.map(escaped).join("|")];
-  const limit = testTimeoutMs === undefined ? [] : [`--testTimeout=${testTimeoutMs}`];
+  const limit =
+    testTimeoutMs === undefined ? [] : [`--testTimeout=${testTimeoutMs}`, `--hookTimeout=${testTimeoutMs}`];
   const tree = await startProcess({
     command: process.execPath,
     args: [
