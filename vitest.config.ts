@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 
+const FAULT_RUNS = ["test/chaos/**/*.test.ts"];
+
+const limits = { testTimeout: 60_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   resolve: { conditions: ["@junban/source"] },
   ssr: { resolve: { conditions: ["@junban/source"], externalConditions: ["@junban/source"] } },
@@ -10,11 +14,19 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     pool: "forks",
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: { ...limits, name: "parts", include: ["test/**/*.test.ts"], exclude: FAULT_RUNS },
+      },
+      // Alone and afterwards: how soon a fleet recovers is part of what these ask.
+      {
+        extends: true,
+        test: { ...limits, name: "chaos", include: FAULT_RUNS, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -116,6 +116,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     () => new PublisherProcess({ REDIS_URL: publishersRedis.url, JUNBAN_PREFIX: prefix }),
   );
   closings.push(async () => Promise.all(publishers.map(async (publisher) => publisher.close())));
+  const flow = new Flow({ publishers, seed, eventsPerSecond });
   const stage: Stage = {
     databaseUrl,
     prefix,
@@ -126,7 +127,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     crew,
     workers,
     publishers,
-    flow: new Flow({ publishers, seed, eventsPerSecond }),
+    flow,
     ...openWatch({ servers, databaseUrl, prefix }, closings),
     troubles,
     wrong: (sentence) => troubles.push(sentence),
@@ -136,6 +137,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     },
     command: async (args) => runCommand(args, { servers, databaseUrl, prefix }),
   };
+  // Before the publishers go, which it would wait for.
+  closings.push(async () => flow.abandon());
   await unlessAborted(stage.fillCrew(), signal);
   return stage;
 }

@@ -42,6 +42,7 @@ export class Flow {
   readonly #refusals = new Map<string, number>();
   readonly #stopping = new AbortController();
   #isStorm = false;
+  #isAbandoned = false;
   #sent = 0;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -107,6 +108,12 @@ export class Flow {
     await this.#running;
   }
 
+  /** Gives up whatever is not acknowledged. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    await this.stop();
+  }
+
   async #publish(desk: Desk): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const call = this.#nextCall(desk);
@@ -155,7 +162,7 @@ export class Flow {
   ): Promise<void> {
     let left = events.map((event, index) => ({ index, event, ordinal: (this.#sent += 1) }));
     for (const event of events) this.#events.set(requestOf(event).key, event);
-    while (left.length > 0) {
+    while (left.length > 0 && !this.#isAbandoned) {
       const refusals = await publisher.publishAll(left.map(({ event }) => event));
       const refused: typeof left = [];
       for (const [place, sending] of left.entries()) {
