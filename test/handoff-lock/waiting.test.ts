@@ -105,6 +105,25 @@ describe("words", () => {
     expect((await holder.inspect(lcid)).seats).toBe(0);
   });
 
+  test("a wake for an empty seat leaves the outcome to the job that comes for it", async () => {
+    const lcid = lab.lane();
+    await turnOf(await waiter.stand(lab.lane(), request("a"), { signal: NEVER })).leave();
+    await holder.queue(lcid, requests("a", "b"));
+    const turn = turnOf(await holder.enter(lcid, request("a")));
+    const stopping = new AbortController();
+    const standing = waiter.stand(lcid, request("b"), { signal: stopping.signal });
+    await seated(lcid, 1);
+    const channel = (await redis.hget(`${lab.prefix}:seat:{${lcid}}`, "b"))!;
+    stopping.abort();
+    expect(await standing).toEqual({ kind: "cancelled" });
+    await turn.handOff(settle("a", "b"), { own: ["a"] });
+    // Spoken before the seat was given up, and late: it names a seat that looks taken.
+    await redis.hset(`${lab.prefix}:seat:{${lcid}}`, "b", channel);
+    await redis.publish(channel, JSON.stringify(["wake", lcid, "b"]));
+    await seated(lcid, 0);
+    expect(await bystander.enter(lcid, request("b"))).toEqual({ kind: "settled", value: "outcome of b" });
+  });
+
   test("messages that are none of ours do no harm", async () => {
     const lcid = lab.lane();
     await holder.queue(lcid, requests("a", "b"));
@@ -288,6 +307,23 @@ describe("stepping back", () => {
     const standing = brief.stand(lcid, request("b"), { signal: NEVER });
     await seated(lcid, 1);
     await redis.del(`${lab.prefix}:seat:{${lcid}}`);
+    await turn.handOff(settle("a", "b"));
+    expect(await standing).toEqual({ kind: "settled", value: "outcome of b" });
+  });
+});
+
+describe("a word that crosses with a step back", () => {
+  test("is taken, so that a settled request does not stand in line once more", async () => {
+    const lcid = lab.lane();
+    const stopping = new AbortController();
+    const subscriber = fresh.connect();
+    // Heard here before the lanes hear it: the wait ends first, and the word meets a seat that is being given up.
+    subscriber.on("message", () => stopping.abort());
+    const tired = lab.process({ ...LISTENING, subscriber });
+    await holder.queue(lcid, requests("a", "b"));
+    const turn = turnOf(await holder.enter(lcid, request("a")));
+    const standing = tired.stand(lcid, request("b"), { signal: stopping.signal });
+    await seated(lcid, 1);
     await turn.handOff(settle("a", "b"));
     expect(await standing).toEqual({ kind: "settled", value: "outcome of b" });
   });

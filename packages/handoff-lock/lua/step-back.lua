@@ -10,6 +10,7 @@
 -- ARGV
 --   1 key
 --   2 channel
+--   3 anything, or missing: nobody is there any more who could take an outcome, so it stays for whoever comes for it
 -- Returns
 --   {0, value}  settled
 --   {1}         given up
@@ -18,7 +19,7 @@
 
 local lock, seat, done, key = KEYS[1], KEYS[3], KEYS[4], ARGV[1]
 
-local value = redis.call('HGET', done, key)
+local value = not ARGV[3] and redis.call('HGET', done, key)
 if value then
   redis.call('HDEL', done, key)
   return { 0, value }

@@ -80,7 +80,7 @@ class LanesOnRedis implements Lanes {
     this.#seats = new Seats({
       settings,
       // A seat without anybody in it swallowed this wake: clear it away, which wakes the next one.
-      onUnheardWake: (lcid, key) => void this.#giveUpSeat(lcid, key).catch(() => {}),
+      onUnheardWake: (lcid, key) => this.#clearSeat(lcid, key),
     });
     this.#hints = new Hints({
       subscriber: options.subscriber ?? redis.duplicate(SUBSCRIBER_OPTIONS),
@@ -233,10 +233,13 @@ class LanesOnRedis implements Lanes {
   }
 
   async #stepBack(seat: Seat, why: "giveUp" | "cancelled"): Promise<Standing> {
-    const value = await this.#giveUpSeat(seat.lcid, seat.key);
+    const { lcid, key } = seat;
+    const reply = await this.#scripts.run("step-back", { lcid, args: [key, this.#channel] });
+    // A word that came meanwhile counts as well, or a settled request would stand in line once more.
+    const value = readStepBack(reply) ?? seat.outcome;
     if (value !== null) return { kind: "settled", value };
     if (why === "cancelled") return { kind: "cancelled" };
-    this.#onStepBack?.(seat.lcid);
+    this.#onStepBack?.(lcid);
     return { kind: "steppedBack" };
   }
 
@@ -273,7 +276,7 @@ class LanesOnRedis implements Lanes {
   #undo({ lcid, token, key, listens }: Attempt, late: unknown): void {
     const reply = readEnter(late);
     if (reply.kind === "turn") void this.#leave(lcid, token);
-    else if (reply.kind === "waiting" && listens && key !== null) this.#giveUpSeat(lcid, key).catch(() => {});
+    else if (reply.kind === "waiting" && listens && key !== null) this.#clearSeat(lcid, key);
   }
 
   async #leave(lcid: string, token: string): Promise<void> {
@@ -282,8 +285,9 @@ class LanesOnRedis implements Lanes {
     await this.#scripts.run("leave", { lcid, args }).catch(() => {});
   }
 
-  async #giveUpSeat(lcid: string, key: string): Promise<string | null> {
-    return readStepBack(await this.#scripts.run("step-back", { lcid, args: [key, this.#channel] }));
+  /** Gives up a seat in which nobody sits any more, and leaves the outcome, if there is one, to the job that comes for it. */
+  #clearSeat(lcid: string, key: string): void {
+    this.#scripts.run("step-back", { lcid, args: [key, this.#channel, "leave"] }).catch(() => {});
   }
 
   /** The first to come wait for the subscription, but not for long: without it a wait is slower, never wrong. */

@@ -46,6 +46,11 @@ export class Seat {
     return this.#kept?.kind === "cancelled";
   }
 
+  /** The outcome, once it has come. */
+  get outcome(): string | null {
+    return this.#kept?.kind === "settled" ? this.#kept.value : null;
+  }
+
   asking(nowMs: number): void {
     this.#askedAtMs = nowMs;
   }
