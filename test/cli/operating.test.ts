@@ -117,6 +117,25 @@ describe("looking at orders and putting them right", () => {
     expect(run.json()).toEqual({ replayed: 0, results: [] });
   });
 
+  test("dlq replay --all that leaves some for the next time says so, and ends with 1", async () => {
+    const failing = createOrderStore({
+      databaseUrl: shell.databaseUrl,
+      worker: "test",
+      decide: () => {
+        throw new Error("boom");
+      },
+    });
+    for (const lcid of ["A", "B", "C"]) await apply(lcid, [placed(lcid, { id: lcid })], failing);
+    await failing.close();
+    const first = await shell.junban(["dlq", "replay", "--all", "--limit", "2", "--json"]);
+    expect(first.code).toBe(1);
+    expect(first.err).toContain("there are more than 2; run it again for the rest");
+    expect(first.json()).toMatchObject({ replayed: 2, results: [{ id: "B" }, { id: "C" }] });
+    const rest = await shell.junban(["dlq", "replay", "--all", "--limit", "2", "--json"]);
+    expect(rest.code).toBe(0);
+    expect(rest.json()).toMatchObject({ replayed: 1, results: [{ id: "A" }] });
+  });
+
   test("dlq replay refuses an event that is applied or unknown, with exit 1 and the reason", async () => {
     await apply("A", [placed("A", { id: "p" })]);
     const run = await shell.junban(["dlq", "replay", "/shop", "p", "unknown"]);

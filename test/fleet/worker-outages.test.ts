@@ -8,12 +8,14 @@ import {
   eventsOf,
   expectPublishOrder,
   freshLcid,
+  holdOrder,
   launchWorker,
   poolOf,
   publish,
   rowsOf,
   SHORT_LEASE,
   startWorker,
+  waitingForLocks,
 } from "./worker-lab.ts";
 import type { Place, WorkerProcess } from "./worker-lab.ts";
 
@@ -154,6 +156,40 @@ describe("services that go away", () => {
       } finally {
         await sandbox.redis.restart();
       }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "asked to stop in the middle of a transaction with both services silent, a process still ends within its grace",
+    async () => {
+      const place = await ownPlace();
+      const lcid = freshLcid();
+      const graceMs = 6_000;
+      const worker = await startWorker(place, { ...SHORT_LEASE, JUNBAN_SHUTDOWN_GRACE_MS: String(graceMs) });
+      await publish(place, eventsOf(lcid, 1));
+      await eventually(async () => (await rowsOf(place)).length === 1, { withinMs: 30_000 });
+      const letGo = await holdOrder(place, lcid);
+      await publish(place, eventsOf(lcid, 3).slice(1));
+      await eventually(async () => (await waitingForLocks(place)) > 0);
+      // Frozen, not gone: connections stay, and nothing tells the process that no answer will come.
+      sandbox.redis.freeze();
+      sandbox.postgres.freeze();
+      try {
+        const askedAtMs = performance.now();
+        worker.tree.signal("SIGTERM");
+        const { signal } = await worker.exited;
+        expect(signal).toBeNull();
+        expect(performance.now() - askedAtMs).toBeLessThan(graceMs + 4_000);
+      } finally {
+        sandbox.redis.resume();
+        sandbox.postgres.resume();
+        await letGo();
+      }
+      // The next process finds what this one left, and decides it once.
+      await startWorker(place, SHORT_LEASE);
+      await eventually(async () => (await rowsOf(place)).length === 3, { withinMs: 30_000 });
+      await expectPublishOrder(place, [lcid], 3);
     },
     LIMIT_MS,
   );

@@ -18,7 +18,7 @@ const KIB = 1024;
 /** A sample of what a soak does for hours: the same mix of work again and again, and a look at what stays behind each time. */
 describe("thousands of events", () => {
   test(
-    "leave no more keys and memory in Redis than the first of them did, and a hot order makes no multixacts",
+    "leave no more keys and memory in Redis and no more series in the metrics than the first of them did, and a hot order makes no multixacts",
     async () => {
       const sandbox = await startSandbox();
       onTestFinished(() => sandbox.stop());
@@ -29,13 +29,14 @@ describe("thousands of events", () => {
       onTestFinished(() => redis.disconnect());
       const queue = new Queue("{payment}", { connection: redis, prefix: place.prefix });
       const env = { ...SHORT_LEASE, JUNBAN_KEEP_FAILED: String(KEPT_FAILED) };
-      await Promise.all([startWorker(place, env), startWorker(place, env)]);
+      const [worker] = await Promise.all([startWorker(place, env), startWorker(place, env)]);
       const hot = freshLcid();
       await publish(place, [placed(hot)]);
       const multixactsBefore = await nextMultixact(place);
 
       let events = 1;
       const bytes: number[] = [];
+      const series: number[] = [];
       for (let wave = 0; wave < WAVES; wave += 1) {
         const work = waveOf(hot, wave);
         await publish(place, work);
@@ -45,10 +46,12 @@ describe("thousands of events", () => {
         events += work.length;
         await eventually(async () => expect(await decided(place)).toBe(events), { withinMs: 60_000 });
         bytes.push(await bytesWhenClear(redis));
+        series.push((await worker.get("/metrics")).text.split("\n").length);
       }
 
       // The streams in which BullMQ keeps its latest ten thousand notices fill in the first half.
       expect(bytes.at(-1)).toBeLessThan((bytes.at(WAVES / 2 - 1) ?? 0) + 512 * KIB);
+      expect(new Set(series).size).toBe(1);
       expect((await nextMultixact(place)) - multixactsBefore).toBe(0);
     },
     LIMIT_MS,

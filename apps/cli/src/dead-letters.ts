@@ -7,7 +7,7 @@ import { count, printable } from "./printing.ts";
 
 /** A job without a usable event has no source and id; it is addressed by `job:FAMILY` and the job's id. */
 export const JOB_SOURCE = "job:";
-/** Dead letters replayed by one call of `--all`. */
+/** Most dead letters that one command lists or replays. */
 export const ALL_LIMIT = 100_000;
 
 export interface Identity {
@@ -15,13 +15,21 @@ export interface Identity {
   readonly id: string;
 }
 
-export async function allOf({ services }: Setting, reason: string | undefined): Promise<readonly Identity[]> {
+/** Failed events, or all dead letters of a reason: the newest so many, and whether there are more. */
+export async function allOf(
+  { services }: Setting,
+  { reason, limit }: { readonly reason: string | undefined; readonly limit: number },
+): Promise<{ readonly identities: readonly Identity[]; readonly areMore: boolean }> {
   const letters = await services.store().listDead({
-    limit: ALL_LIMIT,
+    limit: limit + 1,
     ...(reason === undefined ? { outcome: "failed" as const } : { reason }),
   });
   // Oldest first, as they came.
-  return letters.toSorted((left, right) => left.seq - right.seq).map(({ source, id }) => ({ source, id }));
+  const taken = letters.slice(0, limit).toSorted((left, right) => left.seq - right.seq);
+  return {
+    identities: taken.map(({ source, id }) => ({ source, id })),
+    areMore: letters.length > limit,
+  };
 }
 
 interface Result {

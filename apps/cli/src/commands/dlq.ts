@@ -4,7 +4,7 @@ import { excerptOf } from "@junban/orders";
 import type { Command } from "commander";
 import { withSetting, type Registration } from "../command.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, replayOne } from "../dead-letters.ts";
-import { UsageError } from "../exit.ts";
+import { FoundWrong, UsageError } from "../exit.ts";
 import { moment, table } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -49,25 +49,32 @@ function registerReplay({ program, env }: Registration): void {
     .argument("[id...]", "their ids")
     .option("--all", "every failed event; with --reason every failed or rejected event of that reason")
     .option("--reason <reason>", "with --all")
+    .option("--limit <n>", "with --all: at most the newest so many; 1 if that leaves any", String(ALL_LIMIT))
     .option("--json", "print one JSON document")
     .action(
       async (
         source: string | undefined,
         ids: string[],
-        options: { all?: true; reason?: string; json?: true },
+        options: { all?: true; reason?: string; limit: string; json?: true },
       ) => {
         const { reason } = options;
+        const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
         const named = (source === undefined ? [] : ids).map((id) => ({ source: source ?? "", id }));
         if ((options.all === true) === named.length > 0) {
           throw new UsageError("name a source and ids to replay, or say --all");
         }
         await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
-          const chosen = options.all === true ? await allOf(setting, reason) : named;
-          await each(setting, chosen, {
+          const { identities, areMore } =
+            options.all === true
+              ? await allOf(setting, { reason, limit })
+              : { identities: named, areMore: false };
+          if (areMore) setting.printer.note(`there are more than ${limit}; run it again for the rest`);
+          await each(setting, identities, {
             word: "replayed",
             json: options.json === true,
             act: (identity) => replayOne(setting, identity),
           });
+          if (areMore) throw new FoundWrong("");
         });
       },
     );
