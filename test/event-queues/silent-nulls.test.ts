@@ -8,7 +8,11 @@ test("a number that JSON would write as null is told to everybody behind the pub
     '{ "captureId": "c-1", "authorizationId": null, "amount": 1e400, "currency": "JPY" }',
   ) as unknown;
   const { envelope, request } = prepareEvent(eventOf({ data }));
-  expect(interpret(envelope)).toMatchObject({ kind: "invalid", field: "data.amount" });
+  expect(interpret(envelope)).toMatchObject({
+    kind: "invalid",
+    field: "data.amount",
+    rule: "a finite number",
+  });
   expect(JSON.parse(request.body)).toEqual(envelope);
 });
 
