@@ -1,30 +1,10 @@
 /** Breaks a running fleet on purpose and counts what came of it: `npm run chaos -- --fault kill-holder`. */
-import { constants } from "node:os";
-import {
-  NoUnprivilegedUserError,
-  PostgresMissingError,
-  RedisMissingError,
-  ServerStartError,
-} from "@junban/sandbox";
 import { EXIT } from "@junban/service";
+import { runCommand } from "./ending.ts";
 import { type ChaosOptions, HELP, readOptions } from "./options.ts";
 import { jsonOf, tableOf } from "./report.ts";
 import { runFault, type RunReport } from "./run.ts";
 import { startServers, type Closings } from "./stage.ts";
-
-/** Thrown into everything that waits when a person, or a supervisor, ends the run. */
-class InterruptedError extends Error {
-  readonly code = "INTERRUPTED";
-  readonly exitCode: number;
-
-  constructor(signal: NodeJS.Signals) {
-    super(`${signal}: everything was taken down`);
-    this.name = "InterruptedError";
-    this.exitCode = 128 + constants.signals[signal];
-  }
-}
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: AbortSignal): Promise<number> {
   const startedMs = performance.now();
@@ -54,42 +34,8 @@ async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: Ab
   return reports.every(({ wrong }) => wrong.length === 0) ? EXIT.done : EXIT.wrong;
 }
 
-function endingOf(error: unknown): { readonly code: number; readonly line: string } {
-  if (error instanceof InterruptedError) return { code: error.exitCode, line: error.message };
-  const isMissingServer =
-    error instanceof RedisMissingError ||
-    error instanceof PostgresMissingError ||
-    error instanceof NoUnprivilegedUserError ||
-    error instanceof ServerStartError;
-  if (isMissingServer) return { code: EXIT.unreachable, line: error.message };
-  return { code: EXIT.wrong, line: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-}
-
-async function main(): Promise<number> {
-  let options: ReturnType<typeof readOptions>;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    options = error instanceof Error ? error.message : String(error);
-  }
-  if (options === null) {
-    process.stdout.write(HELP);
-    return EXIT.done;
-  }
-  if (typeof options === "string") {
-    process.stderr.write(`${options}\n`);
-    return EXIT.usage;
-  }
-  const curtain = new AbortController();
-  for (const name of SIGNALS) process.on(name, () => curtain.abort(new InterruptedError(name)));
-  try {
-    return await breakIt(options, curtain.signal);
-  } catch (error) {
-    // What fails after Ctrl-C, fails because of it.
-    const { code, line } = endingOf(curtain.signal.aborted ? curtain.signal.reason : error);
-    process.stderr.write(`${line}\n`);
-    return code;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runCommand({
+  read: () => readOptions(process.argv.slice(2)),
+  help: HELP,
+  work: breakIt,
+});

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Asked } from "./ending.ts";
 import type { Fault } from "./faults/fault.ts";
 import { FAULTS, mixed } from "./faults/index.ts";
 
@@ -30,8 +31,7 @@ Exit codes: 0 nothing was lost, doubled, out of order or different, and recovery
 const MOST_SECONDS = 3_600;
 const SEED_SPAN = 1_000_000;
 
-/** What was asked for, or a sentence that says what is wrong with it; null when help was asked for. */
-export function readOptions(args: readonly string[]): ChaosOptions | string | null {
+export function readOptions(args: readonly string[]): Asked<ChaosOptions> {
   const { values } = parseArgs({
     args: [...args],
     options: {

@@ -59,6 +59,7 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
       publishers: PUBLISHERS,
       eventsPerSecond: EVENTS_PER_SECOND,
       seed,
+      spareOne: false,
       signal,
       closings,
     });
@@ -108,7 +109,7 @@ async function recoveryOf(
 }
 
 /** Ends the flow once all of it is acknowledged, and waits until the fleet has nothing left to do. */
-async function comeToRest(stage: Stage, signal: AbortSignal): Promise<void> {
+export async function comeToRest(stage: Stage, signal: AbortSignal): Promise<void> {
   await stage.fillCrew();
   const inTime = new AbortController();
   const tooLate = pause(FLOW_ENDS_WITHIN_MS, "late" as const, { signal: inTime.signal }).catch(
@@ -125,12 +126,16 @@ async function comeToRest(stage: Stage, signal: AbortSignal): Promise<void> {
   if (idle.code !== 0) stage.wrong(`the fleet did not come to rest: ${idle.output}`);
 }
 
-async function judge(stage: Stage, fault: Fault, signal: AbortSignal): Promise<Verdict> {
+export async function judge(
+  stage: Stage,
+  { keepsOrder }: Pick<Fault, "keepsOrder">,
+  signal: AbortSignal,
+): Promise<Verdict> {
   const sendings = stage.flow.acknowledged();
   const lcids = [...new Set(sendings.map(({ lcid }) => lcid))];
   const stored = await readStored({ store: stage.store, lcids, signal, onProgress: () => undefined });
   // Where a lane may lose its line, an order is compared with what must come of the order in which it was decided.
-  const published = fault.keepsOrder ? sendings : asDecided(sendings, stored.events);
+  const published = keepsOrder ? sendings : asDecided(sendings, stored.events);
   const reference = await thinkReference(published, { signal });
   return verdictOf({ ...stored, sendings, reference });
 }

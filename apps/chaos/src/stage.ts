@@ -11,7 +11,7 @@ import {
   startRedis,
   type TcpProxy,
 } from "@junban/sandbox";
-import { Crew, unlessAborted } from "@junban/trial";
+import { Crew, type CrewMember, unlessAborted } from "@junban/trial";
 import { Redis } from "ioredis";
 import { LEASE_MS } from "./faults/fault.ts";
 import { Flow } from "./flow/flow.ts";
@@ -32,6 +32,8 @@ export interface StageOptions {
   readonly publishers: number;
   readonly eventsPerSecond: number;
   readonly seed: number;
+  /** Whether one worker is left alone by all faults. */
+  readonly spareOne: boolean;
   readonly signal: AbortSignal;
   readonly closings: Closings;
 }
@@ -54,6 +56,8 @@ export interface Stage {
   readonly redis: Redis;
   /** What went wrong besides what the verdict finds. */
   readonly troubles: readonly string[];
+  /** A worker that no fault picks, so that somebody lives through it all. */
+  readonly spared: CrewMember | null;
   wrong(sentence: string): void;
   /** Starts as many workers as are missing. */
   fillCrew(): Promise<void>;
@@ -130,6 +134,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     flow,
     ...openWatch({ servers, databaseUrl, prefix }, closings),
     troubles,
+    get spared() {
+      return options.spareOne ? (crew.members[0] ?? null) : null;
+    },
     wrong: (sentence) => troubles.push(sentence),
     fillCrew: async () => {
       const missing = Math.max(0, workers - crew.atWork);

@@ -27,6 +27,20 @@ export const FAULTS: readonly Fault[] = [
   duplicateStorm,
 ];
 
+/** Those that are over within a few seconds: what a long-running fleet meets now and then. */
+export const smallFaults: readonly Fault[] = [
+  killWorker,
+  killHolder,
+  rollingRestart,
+  lockDeleted,
+  redisScriptFlush,
+  postgresRestart,
+  commitCut,
+  backendTerminate,
+  slowDatabase,
+  publisherKilled,
+];
+
 /** Those that leave the order promised and do not take half a minute each. */
 const MIXABLE = FAULTS.filter(({ keepsOrder, name }) => keepsOrder && name !== "crash-loop");
 

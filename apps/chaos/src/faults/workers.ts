@@ -90,7 +90,10 @@ export const rollingRestart: Fault = {
 };
 
 function memberAtWork(stage: Stage, random: Random): CrewMember {
-  return random.pick(stage.crew.members.filter(({ state }) => state === "at work"));
+  const { crew, spared } = stage;
+  return random.pick(
+    crew.members.filter(({ number, state }) => state === "at work" && number !== spared?.number),
+  );
 }
 
 async function dismissCleanly(stage: Stage, member: CrewMember): Promise<void> {
