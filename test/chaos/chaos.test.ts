@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startProcess } from "@junban/sandbox";
 import type { ProcessTree } from "@junban/sandbox";
@@ -6,6 +9,7 @@ import { FAULTS, mixed } from "../../apps/chaos/src/faults/index.ts";
 
 /** Compiled before the tests run, as the fleet under fault is the compiled one too. */
 const CHAOS = fileURLToPath(new URL("../../apps/chaos/dist/main.js", import.meta.url));
+const SOAK = fileURLToPath(new URL("../../apps/chaos/dist/soak/main.js", import.meta.url));
 const RUN_WITHIN_MS = 240_000;
 
 async function startChaos(args: readonly string[]): Promise<ProcessTree> {
@@ -49,6 +53,30 @@ describe("while events flow, nothing is lost, doubled, out of order or different
     RUN_WITHIN_MS,
   );
 });
+
+test(
+  "a short soak loses nothing, and draws its picture",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "junban-soak-"));
+    onTestFinished(async () => rm(folder, { recursive: true }));
+    const plot = join(folder, "soak.svg");
+    const tree = await startProcess({
+      command: process.execPath,
+      args: [SOAK, "--minutes", "0.5", "--plot", plot, "--json"],
+    });
+    onTestFinished(async () => {
+      await tree.stop();
+    });
+    const { code } = await tree.exited;
+    const report = JSON.parse(tree.stdout().trim() || "{}") as Record<string, unknown>;
+    expect(report["wrong"], tree.stderr()).toEqual([]);
+    expect(report).toMatchObject({ lost: 0, doubleApplied: 0, inversions: 0, drift: 0, levels: null });
+    expect(report["faultsInjected"]).toBeGreaterThan(0);
+    expect(await readFile(plot, "utf8")).toContain("memory of a worker");
+    expect(code).toBe(0);
+  },
+  RUN_WITHIN_MS,
+);
 
 test.each([
   [["--fault", "nonsense"], /there is no fault nonsense/u],

@@ -1,9 +1,10 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { QueueEntry, QueueResult } from "@junban/handoff-lock";
 import fc from "fast-check";
 import type { Redis } from "ioredis";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { LaneStation } from "../../packages/event-queues/src/lane-station.ts";
 import { PublishCall } from "../../packages/event-queues/src/publish-call.ts";
 import type { StandingItem } from "../../packages/event-queues/src/publish-item.ts";
@@ -66,6 +67,22 @@ async function publishThrough(
 const taken = (entry: QueueEntry): QueueResult => ({ kind: "queued", depth: entry.requests.length });
 
 describe("the line of a publisher", () => {
+  test("tells on a diagnostics channel what stands in lanes and has no jobs yet", async () => {
+    const jobs: string[] = [];
+    const told: unknown[] = [];
+    const listen = (lcids: unknown): void => {
+      told.push(lcids, [...jobs]);
+    };
+    subscribe("junban.publish.standing", listen);
+    onTestFinished(() => {
+      unsubscribe("junban.publish.standing", listen);
+    });
+    const line = openLine(taken, { addJobs: (items) => jobs.push(...items.map(({ call }) => String(call))) });
+    void publishThrough(line, [eventOf({ lcid: "A", id: "1" }), eventOf({ lcid: "B", id: "2" })]);
+    await expect.poll(() => jobs.length).toBe(2);
+    expect(told).toEqual([["A", "B"], []]);
+  });
+
   test("never has two calls for one lane under way, and keeps the callers' order in each", async () => {
     const call = fc.array(fc.constantFrom("A", "B", "C"), { minLength: 1, maxLength: 8 });
     const property = fc.asyncProperty(

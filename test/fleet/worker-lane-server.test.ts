@@ -1,12 +1,15 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { Handoff, HandOffOptions, Settlement, StandingRequest } from "@junban/handoff-lock";
 import type { LaneBatch, LaneResult, LaneTrouble } from "@junban/order-store";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CommitGroups } from "../../apps/worker/src/commit-groups.ts";
 import { LaneServer } from "../../apps/worker/src/lane-server.ts";
 import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
 import { PassingTrouble } from "../../apps/worker/src/passing-trouble.ts";
 import type { ServedTurn } from "../../apps/worker/src/ports.ts";
+
+const MOMENTS = ["junban.batch.read", "junban.batch.committed", "junban.batch.handed-off"] as const;
 
 const NO_LINES = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -120,6 +123,30 @@ describe("lane server", () => {
     expect(await server.serve(turn, "3")).toEqual({ kind: "empty", carriedOutcome: "applied" });
     expect(keysOf(store.batches)).toEqual([["1", "2"], ["3", "4"], ["5"]]);
     expect(turn.handoffs[1]?.options.own).toEqual(["3"]);
+  });
+
+  test("tells each batch's moments on diagnostics channels: read before it is committed, committed before it is handed off", async () => {
+    const store = new Store();
+    const turn = new LineTurn({ line: ["1", "2", "3"], batch: 2 });
+    const told: string[] = [];
+    const listen = (message: unknown, name: string | symbol): void => {
+      const { lcid, keys } = message as { lcid: string; keys: string[] };
+      const done = `${store.batches.length} begun, ${turn.handoffs.length} handed off`;
+      told.push(`${String(name)} ${lcid} ${keys.join(",")}: ${done}`);
+    };
+    for (const name of MOMENTS) subscribe(name, listen);
+    onTestFinished(() => {
+      for (const name of MOMENTS) unsubscribe(name, listen);
+    });
+    await serverOver(store).server.serve(turn, null);
+    expect(told).toEqual([
+      "junban.batch.read a 1,2: 0 begun, 0 handed off",
+      "junban.batch.committed a 1,2: 1 begun, 0 handed off",
+      "junban.batch.handed-off a 1,2: 1 begun, 1 handed off",
+      "junban.batch.read a 3: 1 begun, 1 handed off",
+      "junban.batch.committed a 3: 2 begun, 1 handed off",
+      "junban.batch.handed-off a 3: 2 begun, 2 handed off",
+    ]);
   });
 
   test("offers the lane to others once the quantum is over, and not before", async () => {

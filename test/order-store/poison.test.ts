@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { decide, type EventEnvelope, type OrderEvent } from "@junban/orders";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { expectSound, pictureOf } from "./picture.ts";
 import { openShop, wordsOf, wordsOnRecord, type StoreOptions } from "./shop.ts";
 import { batchOf, Story } from "./story.ts";
@@ -22,6 +23,28 @@ const cursesRef =
     Object.values(event.data).some((value) => typeof value === "string" && refs.includes(value));
 
 const CURSED: StoreOptions = { decide: failingFor(cursesRef("cursed")) };
+
+test("what a process is about to decide is told on a diagnostics channel, each event before the next", async () => {
+  const decided: string[] = [];
+  const shop = await openShop({
+    decide: (view, event) => {
+      decided.push(event.type);
+      return decide(view, event);
+    },
+  });
+  const told: string[] = [];
+  const listen = (event: unknown): void => {
+    const { type, lcid } = event as OrderEvent;
+    if (lcid === "O1") told.push(`${type} after ${decided.length}`);
+  };
+  subscribe("junban.event.deciding", listen);
+  onTestFinished(() => {
+    unsubscribe("junban.event.deciding", listen);
+  });
+  const story = new Story("O1");
+  await shop.apply([story.placed(), story.authorized("a1")]);
+  expect(told).toEqual(["order.placed after 0", "payment.authorized after 1"]);
+});
 
 describe("an event whose decision throws", () => {
   test("is failed in its place: its prefix stands, the order is halted, later events are deferred BLOCKED", async () => {
