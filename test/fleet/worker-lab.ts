@@ -37,18 +37,21 @@ export const SHORT_LEASE: Environment = {
   JUNBAN_POLL_MS: "100",
 };
 
-const MAIN = fileURLToPath(new URL("../../apps/worker/src/main.ts", import.meta.url));
-const SEAMS = fileURLToPath(new URL("worker-seams.process.ts", import.meta.url));
+/** The worker's own program, and the same with decisions that misbehave. */
+const PROGRAMS = {
+  main: fileURLToPath(new URL("../../apps/worker/src/main.ts", import.meta.url)),
+  seams: fileURLToPath(new URL("worker-seams.process.ts", import.meta.url)),
+  canaries: fileURLToPath(new URL("worker-canaries.process.ts", import.meta.url)),
+};
+type Program = keyof typeof PROGRAMS;
+
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Starts the worker's own program, without waiting for anything. It ends with the test at the latest. */
-export async function launchWorker(
-  env: Environment,
-  program: "main" | "seams" = "main",
-): Promise<ProcessTree> {
+export async function launchWorker(env: Environment, program: Program = "main"): Promise<ProcessTree> {
   const tree = await startProcess({
     command: process.execPath,
-    args: ["--import", "tsx", "--conditions", "@junban/source", program === "main" ? MAIN : SEAMS],
+    args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAMS[program]],
     env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...env },
     cwd: ROOT,
   });
@@ -66,7 +69,7 @@ export function environmentOf(place: Place): Environment {
 export async function startWorker(
   place: Place,
   env: Environment = {},
-  program: "main" | "seams" = "main",
+  program: Program = "main",
 ): Promise<WorkerProcess> {
   const tree = await launchWorker({ ...environmentOf(place), ...env }, program);
   const line = await tree.waitForLine("the worker serves", { withinMs: 60_000 });

@@ -214,10 +214,12 @@ test("an error told in short is one line, without what it quotes", () => {
     { error: new Error(`ERR unknown command 'x', with args beginning with: '${CANARY}' '2'`) },
     "sentence",
   );
+  logger.warn({ error: Object.assign(new Error(`no ${CANARY} here`), { code: "P0001" }) }, "sentence");
   logger.warn({ error: "a text" }, "sentence");
   expect(entries().map(({ error }) => error)).toEqual([
     'invalid input syntax for type bigint: "…"',
     "ERR unknown command 'x'",
+    "(what a function of the database raised)",
     "a text",
   ]);
 });

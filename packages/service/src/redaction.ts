@@ -143,10 +143,10 @@ function copyError(error: Error, depth: number): Record<string, unknown> {
 
 function errorText(error: Error, text: string): string {
   const code: unknown = Reflect.get(error, "code");
-  // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions), and a trigger may say anything (P0).
-  // Other classes quote names only.
-  const quotesValues = typeof code === "string" && /^(?:22|P0)[0-9A-Z]{3}$/.test(code);
-  const unquoted = quotesValues ? text.replaceAll(/"[^"]*"/g, '"…"') : text;
+  const state = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : "";
+  if (state.startsWith("P0")) return "(what a function of the database raised)";
+  // Postgres quotes the value it cannot read in its errors of class 22 (data exceptions). Other classes quote names only.
+  const unquoted = state.startsWith("22") ? text.replaceAll(/"[^"]*"/g, '"…"') : text;
   // Redis repeats what it was sent when it does not know a command.
   return redactedText(unquoted.replaceAll(/, with args beginning with:[^\n]*/g, ""));
 }

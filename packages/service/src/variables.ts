@@ -58,6 +58,8 @@ export const FOREIGN_NAMES = [
   "JUNBAN_TEST_DATABASE_URL",
   "JUNBAN_TEST_REDIS_URL",
   "JUNBAN_REDIS_SERVER",
+  "JUNBAN_FUZZ_RUNS",
+  "JUNBAN_FUZZ_SEED",
 ] as const;
 
 export const DATABASE_URL = url("DATABASE_URL", ["postgres:", "postgresql:"], { pathname: /^/, note: "" });
