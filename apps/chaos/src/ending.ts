@@ -1,23 +1,6 @@
-import { constants } from "node:os";
-import {
-  NoUnprivilegedUserError,
-  PostgresMissingError,
-  RedisMissingError,
-  ServerStartError,
-} from "@junban/sandbox";
+import { isMissingServer } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
-
-/** Thrown into everything that waits when a person, or a supervisor, ends the run. */
-class InterruptedError extends Error {
-  readonly code = "INTERRUPTED";
-  readonly exitCode: number;
-
-  constructor(signal: NodeJS.Signals) {
-    super(`${signal}: everything was taken down`);
-    this.name = "InterruptedError";
-    this.exitCode = 128 + constants.signals[signal];
-  }
-}
+import { InterruptedError } from "@junban/trial";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -62,11 +45,6 @@ function asked<Options>(read: () => Asked<Options>): Asked<Options> {
 
 function endingOf(error: unknown): { readonly code: number; readonly line: string } {
   if (error instanceof InterruptedError) return { code: error.exitCode, line: error.message };
-  const isMissingServer =
-    error instanceof RedisMissingError ||
-    error instanceof PostgresMissingError ||
-    error instanceof NoUnprivilegedUserError ||
-    error instanceof ServerStartError;
-  if (isMissingServer) return { code: EXIT.unreachable, line: error.message };
+  if (isMissingServer(error)) return { code: EXIT.unreachable, line: error.message };
   return { code: EXIT.wrong, line: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

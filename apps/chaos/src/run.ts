@@ -34,8 +34,6 @@ export interface RunReport {
   readonly wrong: readonly string[];
 }
 
-const WORKERS = 3;
-const PUBLISHERS = 3;
 const EVENTS_PER_SECOND = 300;
 /** Events flow for so long before the first strike. */
 const WARM_UP_MS = 1_000;
@@ -55,8 +53,6 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
   try {
     const stage = await setStage({
       servers,
-      workers: WORKERS,
-      publishers: PUBLISHERS,
       eventsPerSecond: EVENTS_PER_SECOND,
       seed,
       spareOne: false,

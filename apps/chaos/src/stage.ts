@@ -28,8 +28,6 @@ export type Closings = (() => Promise<unknown>)[];
 
 export interface StageOptions {
   readonly servers: Servers;
-  readonly workers: number;
-  readonly publishers: number;
   readonly eventsPerSecond: number;
   readonly seed: number;
   /** Whether one worker is left alone by all faults. */
@@ -65,6 +63,9 @@ export interface Stage {
   command(args: readonly string[]): Promise<{ code: number | null; output: string }>;
 }
 
+const WORKERS = 3;
+const PUBLISHERS = 3;
+
 const WORKER = fileURLToPath(new URL("../../worker/dist/main.js", import.meta.url));
 const JUNBAN = fileURLToPath(new URL("../../cli/bin/junban.js", import.meta.url));
 
@@ -94,7 +95,7 @@ export async function startServers(closings: Closings): Promise<Servers> {
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { servers, workers, seed, eventsPerSecond, signal, closings } = options;
+  const { servers, seed, eventsPerSecond, signal, closings } = options;
   const prefix = `chaos-${randomBytes(4).toString("hex")}`;
   const databaseUrl = await servers.postgres.createDatabase();
   await migrate({ databaseUrl });
@@ -116,7 +117,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   });
   closings.push(async () => crew.stop());
   const publishers = Array.from(
-    { length: options.publishers },
+    { length: PUBLISHERS },
     () => new PublisherProcess({ REDIS_URL: publishersRedis.url, JUNBAN_PREFIX: prefix }),
   );
   closings.push(async () => Promise.all(publishers.map(async (publisher) => publisher.close())));
@@ -129,7 +130,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     workersPostgres,
     workersRedis,
     crew,
-    workers,
+    workers: WORKERS,
     publishers,
     flow,
     ...openWatch({ servers, databaseUrl, prefix }, closings),
@@ -139,7 +140,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     },
     wrong: (sentence) => troubles.push(sentence),
     fillCrew: async () => {
-      const missing = Math.max(0, workers - crew.atWork);
+      const missing = Math.max(0, WORKERS - crew.atWork);
       await Promise.all(Array.from({ length: missing }, async () => crew.start()));
     },
     command: async (args) => runCommand(args, { servers, databaseUrl, prefix }),

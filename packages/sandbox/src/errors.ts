@@ -130,3 +130,13 @@ export class ProcessEndedError extends Error {
     this.exitSignal = data.signal;
   }
 }
+
+/** Whether a server could not be started for want of something on this machine, which the message names. */
+export function isMissingServer(error: unknown): error is Error {
+  return (
+    error instanceof RedisMissingError ||
+    error instanceof PostgresMissingError ||
+    error instanceof NoUnprivilegedUserError ||
+    error instanceof ServerStartError
+  );
+}

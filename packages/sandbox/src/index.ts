@@ -12,6 +12,7 @@ export {
   RedisMissingError,
   ServerStartError,
   SpawnError,
+  isMissingServer,
 } from "./errors.ts";
 export { startPostgres, type PostgresOptions, type PostgresServer } from "./postgres.ts";
 export { postgresFigures, type PostgresFigures } from "./postgres-figures.ts";

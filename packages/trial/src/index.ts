@@ -8,7 +8,7 @@
 export { Crew, type CrewMember, type CrewOptions, type StartOptions } from "./crew.ts";
 export { ForeignMemberError, ReferenceMissingError, WorkerEndedError } from "./errors.ts";
 export { readStored, type ReadingStored, type StoredOrders } from "./evidence.ts";
-export { unlessAborted } from "./interruption.ts";
+export { InterruptedError, unlessAborted } from "./interruption.ts";
 export { thinkReference } from "./reference.ts";
 export {
   isGood,

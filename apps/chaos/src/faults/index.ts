@@ -4,7 +4,7 @@ import { CALM_MS, SERVICE_BOUND_MS } from "./fault.ts";
 import { laneLost, lockDeleted } from "./lanes.ts";
 import { backendTerminate, commitCut, postgresCut, postgresRestart, slowDatabase } from "./postgres.ts";
 import { duplicateStorm, publisherKilled } from "./publishers.ts";
-import { redisOom, redisRestart, redisScriptFlush } from "./redis.ts";
+import { redisCut, redisOom, redisRestart, redisScriptFlush } from "./redis.ts";
 import { freezeHolder, killHolder, killWorker, rollingRestart } from "./workers.ts";
 
 export const FAULTS: readonly Fault[] = [
@@ -16,6 +16,7 @@ export const FAULTS: readonly Fault[] = [
   lockDeleted,
   laneLost,
   redisRestart,
+  redisCut,
   redisScriptFlush,
   redisOom,
   postgresRestart,

@@ -9,6 +9,7 @@ const LONGEST_AWAY_MS = 60_000;
 const LONG_RUN_SECONDS = 120;
 
 const FULL_MS = 3_000;
+const CUT_MS = 3_000;
 const FLUSHING_MS = 2_000;
 const FLUSH_EVERY_MS = 20;
 
@@ -61,5 +62,20 @@ export const redisOom: Fault = {
     await pause(FULL_MS);
     await stage.redis.config("SET", "maxmemory", "0");
     return { says: `Redis was full for ${FULL_MS / 1_000} s`, sinceMs: performance.now() };
+  },
+};
+
+export const redisCut: Fault = {
+  name: "redis-cut",
+  does: "lets all packets between workers and Redis vanish for three seconds, while publishers go on",
+  boundMs: SERVICE_BOUND_MS,
+  keepsOrder: true,
+  leastStrikes: 1,
+  calmMs: CALM_MS,
+  strike: async (stage, { signal }) => {
+    stage.workersRedis.drop();
+    await pause(CUT_MS, undefined, { signal });
+    stage.workersRedis.heal();
+    return { says: `packets of Redis vanished for ${CUT_MS / 1_000} s`, sinceMs: performance.now() };
   },
 };

@@ -31,8 +31,6 @@ export interface SoakReport {
   readonly wrong: readonly string[];
 }
 
-const WORKERS = 3;
-const PUBLISHERS = 3;
 const EVENTS_PER_SECOND = 200;
 const LOOK_EVERY_MS = 5_000;
 const FAULT_EVERY_MS = 20_000;
@@ -45,8 +43,6 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   try {
     const stage = await setStage({
       servers,
-      workers: WORKERS,
-      publishers: PUBLISHERS,
       eventsPerSecond: EVENTS_PER_SECOND,
       seed,
       spareOne: true,

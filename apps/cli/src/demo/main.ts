@@ -2,15 +2,9 @@
  * The demo: throwaway servers, real workers, a stream of order events, a worker killed in the middle of it, and a check of
  * every order at the end. For people who see Junban for the first time, and for scripts through `--json`.
  */
-import { constants } from "node:os";
-import {
-  NoUnprivilegedUserError,
-  PostgresMissingError,
-  RedisMissingError,
-  ServerStartError,
-} from "@junban/sandbox";
+import { isMissingServer } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
-import { isGood } from "@junban/trial";
+import { InterruptedError, isGood } from "@junban/trial";
 import { endingOf, type Ending } from "../exit.ts";
 import { furtherLines, keepHint } from "./further.ts";
 import { readDemoOptions, type DemoOptions } from "./options.ts";
@@ -21,20 +15,6 @@ import { onStage } from "./stage.ts";
 import { jsonOf, summaryLines } from "./summary.ts";
 import { createLiveView } from "./view-live.ts";
 import { createPlainView } from "./view-plain.ts";
-
-/** Thrown into everything that waits when a person, or a supervisor, ends the demo. */
-class InterruptedError extends Error {
-  readonly code = "INTERRUPTED";
-  readonly signal: NodeJS.Signals;
-  readonly exitCode: number;
-
-  constructor(signal: NodeJS.Signals) {
-    super(`${signal}: everything was taken down`);
-    this.name = "InterruptedError";
-    this.signal = signal;
-    this.exitCode = 128 + constants.signals[signal];
-  }
-}
 
 const PUBLISHERS = 4;
 /** Longer lines are hard to read, however wide the window is. */
@@ -103,14 +83,7 @@ function demoEnding(error: unknown): Ending {
     // Whoever closed the pipe has read what it wanted.
     return { code: error.exitCode, lines: error.signal === "SIGPIPE" ? [] : [error.message] };
   }
-  if (
-    error instanceof RedisMissingError ||
-    error instanceof PostgresMissingError ||
-    error instanceof NoUnprivilegedUserError ||
-    error instanceof ServerStartError
-  ) {
-    return { code: EXIT.unreachable, lines: [error.message] };
-  }
+  if (isMissingServer(error)) return { code: EXIT.unreachable, lines: [error.message] };
   return endingOf(error, { redis: "the demo's own address", postgres: "the demo's own address" });
 }
 
