@@ -94,14 +94,24 @@ describe("the worker's process", () => {
       const connection = freshRedis().connect();
       const queue = new Queue("{payment}", { connection, prefix: place.prefix });
       await queue.add("payment.captured", { hello: "world" });
+      await queue.add("payment.captured", { hello: "w".repeat(1_100_000) });
+      const noJson = await queue.add("payment.captured", {});
+      await connection.hset(`${place.prefix}:{payment}:${noJson.id ?? ""}`, "data", "hello world");
       await publish(place, eventsOf(lcid, 3));
       const worker = await startWorker(place);
       await eventually(async () => (await rowsOf(place)).length === 3, { withinMs: 30_000 });
       await eventually(async () => {
-        expect(await jobsLeft(place)).toEqual({ active: 0, toFetch: 0, failed: 1 });
+        expect(await jobsLeft(place)).toEqual({ active: 0, toFetch: 0, failed: 3 });
       });
-      const [dead] = await queue.getFailed();
-      expect(dead?.failedReason).not.toContain("world");
+      const reasons = await Promise.all(
+        ["1", "2", "3"].map((id) => connection.hget(`${place.prefix}:{payment}:${id}`, "failedReason")),
+      );
+      expect(reasons).toEqual([
+        'specversion: the string "1.0"',
+        "its data is larger than 1048576 characters",
+        "its data is not JSON",
+      ]);
+      expect((await worker.get("/metrics")).text).toContain("junban_unusable_jobs_total 3");
       await queue.close();
       worker.tree.signal("SIGTERM");
       expect((await worker.exited).code).toBe(0);

@@ -147,6 +147,7 @@ class Fleet implements FleetWorker {
     this.#consumption = options.consume({
       process: (job) => this.#jobs.process(job),
       onError: (error) => void this.#trouble.consumptionTrouble(error),
+      onUnreadable: () => this.#metrics.unusable(),
     });
     this.#trouble.steer(this.#consumption);
     this.#stillTimer = setInterval(

@@ -75,7 +75,10 @@ function laneOptions(config: Config, redis: Redis): LanesOptions {
   return { redis, leaseMs, laneTtlMs, cap: laneCap, batch: laneBatch, waitMs, pollMs };
 }
 
-function consumeOptions(config: Config, redis: Redis): Omit<ConsumeOptions, "process" | "onError"> {
+function consumeOptions(
+  config: Config,
+  redis: Redis,
+): Omit<ConsumeOptions, "process" | "onError" | "onUnreadable"> {
   const { prefix, families, concurrency, leaseMs, keepFailed } = config;
   return { redis, prefix, families, concurrency, lockDurationMs: leaseMs, keepFailed };
 }

@@ -39,6 +39,7 @@ export type Consumption = Pick<
 export type StartConsuming = (handlers: {
   readonly process: (job: IncomingJob) => Promise<JobEnd>;
   readonly onError: (error: Error) => void;
+  readonly onUnreadable: () => void;
 }) => Consumption;
 
 /** The few lines of a logger this process writes. Fields never hold payload values. */

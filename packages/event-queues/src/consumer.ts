@@ -34,6 +34,8 @@ export interface ConsumeOptions {
   process(job: IncomingJob, signal: AbortSignal): Promise<JobEnd>;
   /** Told once per outage and kind of trouble, not once per retry. */
   onError(error: Error): void;
+  /** Told of each job that failed for good without being processed, because its data could not be read. */
+  onUnreadable?(): void;
 }
 
 export type ConsumerState = "running" | "paused" | "closing" | "closed";
@@ -187,8 +189,11 @@ class FamiliesConsumer implements Consumer {
   }
 
   async #process(family: Family, job: Job<unknown, JobEnd>): Promise<JobEnd> {
-    if (job.data === UNREADABLE) return { kind: "unusable", reason: "its data is not JSON" };
-    if (job.data instanceof GiantData) return { kind: "unusable", reason: GiantData.rule };
+    if (job.data === UNREADABLE || job.data instanceof GiantData) {
+      this.#options.onUnreadable?.();
+      const reason = job.data === UNREADABLE ? "its data is not JSON" : GiantData.rule;
+      return { kind: "unusable", reason };
+    }
     // A stall is a crashed or overdue run, not a step back.
     const stepsBack = Math.max(0, job.attemptsStarted - 1 - job.stalledCounter);
     this.#active += 1;

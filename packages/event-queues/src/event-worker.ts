@@ -146,11 +146,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   }
 
   /** A job whose data is not read. */
-  #createJobWith(
-    standIn: GiantData | typeof UNREADABLE,
-    data: JobJson,
-    jobId: string,
-  ): Job<unknown, JobEnd> {
+  #createJobWith(standIn: GiantData | typeof UNREADABLE, data: JobJson, jobId: string): Job<unknown, JobEnd> {
     const job = super.createJob({ ...data, data: "null" }, jobId);
     job.data = standIn;
     return job;
