@@ -159,8 +159,8 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
   {
     promise: "a script that Redis has forgotten is sent again",
     file: `${SRC}/lane-scripts.ts`,
-    guard: "!isUnknownScript(error)",
-    without: "true",
+    guard: "ask === send && isUnknownScript(error)",
+    without: "ask === sendWhole && isUnknownScript(error)",
     tests: [{ file: "test/handoff-lock/script-flush.test.ts", title: "every kind of call heals itself" }],
   },
   {

@@ -47,8 +47,8 @@ export const SERVICE_GUARDS: readonly Guard[] = [
   {
     promise: "values that Postgres quotes stand in no log",
     file: `${SRC}/redaction.ts`,
-    guard: "quotesValues ? text.replaceAll",
-    without: "!quotesValues ? text.replaceAll",
+    guard: 'state.startsWith("22") ?',
+    without: 'state.startsWith("-") ?',
     tests: [{ file: LOGGER, title: "values that Postgres quotes in a data exception" }],
   },
   {
