@@ -73,6 +73,26 @@ describe("a lane that lost a part of itself", () => {
     await lane.redis.rpush(lane.key("wait"), "r0");
     expect(await serve(turnOf(await lab.process().enter(lcid)))).toEqual(["r0", "r1"]);
   });
+
+  test("that lost one entry and another one's body hands out once what came back", async () => {
+    const { lcid, lane } = await prepared(3);
+    await lane.redis.hdel(lane.key("body"), "r0");
+    await lane.redis.lrem(lane.key("wait"), 1, "r1");
+    await lab.process().queue(lcid, requests("r0"));
+    expect((await lane.state()).line).toEqual(["r0", "r2", "r0"]);
+    expect(keysOf(turnOf(await lab.process().enter(lcid)).requests)).toEqual(["r0", "r2"]);
+  });
+
+  test("that holds a settled request twice loses sight of no other one that is settled with it", async () => {
+    const { lcid, lane } = await prepared(3);
+    const turn = turnOf(await lab.process({ batch: 1 }).enter(lcid));
+    await lane.redis.hdel(lane.key("body"), "r1");
+    await lane.redis.linsert(lane.key("wait"), "AFTER", "r0", "r0");
+    await lane.redis.lrem(lane.key("wait"), 1, "r1");
+    expect((await lane.state()).line).toEqual(["r0", "r0", "r2"]);
+    await lane.redis.hset(lane.key("body"), "x", "1:x");
+    expect(await turn.handOff(settle("r0", "r2"))).toEqual({ kind: "released" });
+  });
 });
 
 test("scripts touch no key they do not name", async () => {

@@ -52,18 +52,19 @@ end
 -- Any other one is searched for, in proportion to the line.
 local removed = {}
 if #keys > 0 then
-  local taken = {}
+  local taken, found = {}, 0
   for _, head in ipairs(redis.call('LRANGE', wait, 0, #keys - 1)) do
     if values[head] == nil then
       break
     end
     removed[#removed + 1] = head
+    found = taken[head] and found or found + 1
     taken[head] = true
   end
   if #removed > 0 then
     redis.call('LPOP', wait, #removed)
   end
-  if #removed < #keys then
+  if found < #keys then
     for _, key in ipairs(keys) do
       if not taken[key] and redis.call('HEXISTS', body, key) == 1 and redis.call('LREM', wait, 1, key) == 1 then
         removed[#removed + 1] = key
