@@ -37,6 +37,8 @@ export class ModelLane {
   readonly bodies = new Set<string>();
   readonly seats = new Map<string, string>();
   readonly outcomes = new Map<string, string>();
+  /** Keys whose outcome lies there for so long that it may be swept. */
+  readonly old = new Set<string>();
   tries = 0;
 
   constructor(lcid: string, isLive: (channel: string) => boolean) {
@@ -56,6 +58,7 @@ export class ModelLane {
     const value = key === "" ? undefined : this.outcomes.get(key);
     if (value !== undefined) {
       this.outcomes.delete(key);
+      this.old.delete(key);
       return { kind: "settled", value };
     }
     this.#mendIfUneven();
@@ -85,7 +88,10 @@ export class ModelLane {
     const take = (key: string): void => {
       if (this.#remove(key)) removed.push([key, values.get(key) ?? null]);
     };
-    while (this.line.length > 0 && values.has(this.line[0]!)) take(this.line[0]!);
+    for (const head of this.line.slice(0, own.length + others.length)) {
+      if (!values.has(head)) break;
+      take(head);
+    }
     // Behind the head a request is looked for only if its body says that it stands.
     for (const key of values.keys()) if (this.bodies.has(key)) take(key);
     this.#tell(removed);
@@ -116,6 +122,7 @@ export class ModelLane {
     const value = this.outcomes.get(key);
     if (value !== undefined) {
       this.outcomes.delete(key);
+      this.old.delete(key);
       return value;
     }
     if (this.seats.get(key) === channel) {
@@ -131,6 +138,12 @@ export class ModelLane {
     this.#remove(key);
     this.#tell([[key, value]]);
     return true;
+  }
+
+  sweepOutcomes(): number {
+    const swept = [...this.old].filter((key) => this.outcomes.delete(key));
+    this.old.clear();
+    return swept.length;
   }
 
   #join(key: string): void {
@@ -153,12 +166,15 @@ export class ModelLane {
 
   #tell(removed: readonly (readonly [key: string, value: string | null])[]): void {
     const words = new Map<string, string[]>();
+    const seats = new Map(this.seats);
     for (const [key, value] of removed) {
-      const channel = this.seats.get(key);
+      const channel = seats.get(key);
       this.seats.delete(key);
       if (value === null) continue;
-      if (channel === undefined || !this.isLive(channel)) this.outcomes.set(key, value);
-      else words.set(channel, [...(words.get(channel) ?? ["settled", this.lcid]), key, value]);
+      if (channel === undefined || !this.isLive(channel)) {
+        this.outcomes.set(key, value);
+        this.old.delete(key);
+      } else words.set(channel, [...(words.get(channel) ?? ["settled", this.lcid]), key, value]);
     }
     for (const [channel, word] of words) this.told.push({ channel, word });
   }
@@ -179,7 +195,8 @@ export class ModelLane {
   }
 
   #mendWhatIsHandedOut(batch: number): void {
-    if (this.line.slice(0, batch).some((key) => !this.bodies.has(key))) this.#mend();
+    const first = this.line.slice(0, batch);
+    if (first.some((key) => !this.bodies.has(key)) || new Set(first).size < first.length) this.#mend();
   }
 
   #mendIfUneven(): void {
@@ -187,7 +204,7 @@ export class ModelLane {
   }
 
   #mend(): void {
-    this.line = this.line.filter((key) => this.bodies.has(key));
+    this.line = [...new Set(this.line)].filter((key) => this.bodies.has(key));
     for (const key of this.bodies) if (!this.line.includes(key)) this.bodies.delete(key);
   }
 }

@@ -1,19 +1,19 @@
 import { createLanes } from "@junban/handoff-lock";
-import type { Lanes, Turn } from "@junban/handoff-lock";
+import type { Handoff, HandOffOptions, Lanes, Settlement } from "@junban/handoff-lock";
 import type { Redis } from "ioredis";
-import { expect } from "vitest";
-import { keysOf, request } from "./lab.ts";
-import type { ModelAnswer } from "./lane-model.ts";
+import { KEYS_OF } from "../../packages/handoff-lock/src/script-texts.ts";
+import { same } from "../support/same.ts";
+import type { Done } from "./lane-deeds.ts";
 import { ModelLane } from "./lane-model.ts";
+import { BATCH, CAP, LANES, WORKERS } from "./lane-steps.ts";
+import type { Snapshot } from "./lane-witness.ts";
+import { LaneWitness } from "./lane-witness.ts";
 import { Listener } from "./listener.ts";
-import type { LaneState } from "./raw-lane.ts";
 import { RawLane } from "./raw-lane.ts";
 import type { Resending } from "./resending.ts";
 
-export const BATCH = 3;
-export const CAP = 7;
-const WORKERS = 3;
-const LANES = 2;
+/** Far longer than any run, so that no lease lapses and no timer renews one but by a step. */
+const LEASE_MS = 300_000;
 
 export interface Connections {
   readonly redis: Redis;
@@ -21,54 +21,91 @@ export interface Connections {
   readonly subscriber: Redis;
 }
 
-interface HeldLane {
-  readonly turn: Turn;
+/** A turn as a step uses it, of the package or driven script by script. */
+export interface WorldTurn {
+  readonly token: string;
+  handOff(settlements: readonly Settlement[], options: HandOffOptions): Promise<Handoff>;
+  leave(): Promise<void>;
+}
+
+export interface HeldLane {
+  readonly turn: WorldTurn;
   readonly worker: number;
   /** What was handed out and not settled yet. */
   inHand: readonly string[];
 }
 
-interface Worker {
-  lanes: Lanes;
-  listener: Listener;
+/** A job that stands at a lane. It has one token for its whole wait. */
+export interface Wait {
+  readonly lane: number;
+  readonly worker: number;
+  readonly key: string;
+  readonly token: string;
 }
 
-/** Real lanes and their model side by side, with the publishers and workers that use them. */
+interface Worker {
+  readonly lanes: Lanes;
+  readonly listener: Listener;
+}
+
+/** One lane and everybody's idea of it. */
+export class LanePlace {
+  readonly model: ModelLane;
+  readonly raw: RawLane;
+  readonly witness: LaneWitness;
+  /** The turn the lane was last given, also when its lock is gone: a holder does not know. */
+  held: HeldLane | null = null;
+  /** Turns that others followed: their holders were frozen, and may wake. */
+  ghosts: HeldLane[] = [];
+  readonly staleTokens: string[] = ["never held"];
+  /** Keys whose job is not done: it will come back. */
+  readonly jobs = new Set<string>();
+  /** Keys whose publisher died before it made a job. */
+  readonly orphans = new Set<string>();
+
+  constructor({ model, raw }: { readonly model: ModelLane; readonly raw: RawLane }) {
+    this.model = model;
+    this.raw = raw;
+    const empty = { lock: null, lockLeftMs: -2, line: [], bodies: {}, seats: {}, outcomes: {}, tries: 0 };
+    this.witness = new LaneWitness(empty);
+  }
+
+  /** Another turn of the lane began; whoever had the last one does not know. */
+  gaveTurn(next: HeldLane | null): void {
+    if (this.held !== null && this.held.turn.token !== next?.turn.token) {
+      this.staleTokens.push(this.held.turn.token);
+      this.ghosts.push(this.held);
+    }
+    this.held = next;
+  }
+}
+
+/** Real lanes and their models side by side, with the publishers and workers that use them. */
 export class World {
+  readonly places: readonly LanePlace[];
   readonly #connections: Connections;
   readonly #prefix: string;
   readonly #workers: Worker[] = [];
+  readonly #opened: Lanes[] = [];
   readonly #live = new Set<string>();
   readonly #heard = new Map<Listener, number>();
-  readonly models: ModelLane[] = [];
-  readonly raw: RawLane[] = [];
-  /** The turn each lane was last given, also when its lock is gone: a holder does not know. */
-  readonly turns: (HeldLane | null)[] = [];
-  /** Turns that lost their lane: whatever they do must change nothing. */
-  readonly staleTokens: string[][] = [];
-  /** Keys whose job is not done: it will come back (the second half of I4). */
-  readonly unfinished: Set<string>[] = [];
-  /** When each standing key joined its line: hand-outs may never go backwards. */
-  readonly #joined: Map<string, number>[] = [];
-  #joins = 0;
+  #waits: Wait[] = [];
+  #tokens = 0;
   #channels = 0;
 
   private constructor(connections: Connections, prefix: string) {
     this.#connections = connections;
     this.#prefix = prefix;
+    this.places = Array.from({ length: LANES }, (_, index) => {
+      const lcid = `lane-${index}`;
+      const model = new ModelLane(lcid, (channel) => this.#live.has(channel));
+      const options = { prefix, lcid, batch: BATCH, cap: CAP, leaseMs: LEASE_MS };
+      return new LanePlace({ model, raw: new RawLane(connections.doubled.redis, options) });
+    });
   }
 
   static async open(connections: Connections, prefix: string): Promise<World> {
     const world = new World(connections, prefix);
-    for (let index = 0; index < LANES; index += 1) {
-      const lcid = `lane-${index}`;
-      world.models.push(new ModelLane(lcid, (channel) => world.#live.has(channel)));
-      world.raw.push(new RawLane(connections.redis, { prefix, lcid, batch: BATCH, cap: CAP }));
-      world.turns.push(null);
-      world.staleTokens.push(["never held"]);
-      world.unfinished.push(new Set());
-      world.#joined.push(new Map());
-    }
     for (let index = 0; index < WORKERS; index += 1) world.#workers.push(await world.#hire());
     return world;
   }
@@ -81,8 +118,10 @@ export class World {
     const channel = `${this.#prefix}:worker-${this.#channels}`;
     this.#channels += 1;
     const { doubled, subscriber } = this.#connections;
-    const lanes = createLanes({ redis: doubled.redis, prefix: this.#prefix, batch: BATCH, cap: CAP });
+    const options = { prefix: this.#prefix, batch: BATCH, cap: CAP, leaseMs: LEASE_MS };
     this.#live.add(channel);
+    const lanes = createLanes({ redis: doubled.redis, ...options });
+    this.#opened.push(lanes);
     return { lanes, listener: await Listener.on(subscriber, channel) };
   }
 
@@ -91,117 +130,157 @@ export class World {
     const { listener } = this.worker(index);
     await listener.die();
     this.#live.delete(listener.channel);
-    for (const [lane, held] of this.turns.entries()) if (held?.worker === index) this.turns[lane] = null;
-    // Its Lanes object stays: closing it would leave its turns, which a killed process does not.
+    for (const place of this.places) {
+      place.ghosts = place.ghosts.filter(({ worker }) => worker !== index);
+      if (place.held?.worker !== index) continue;
+      place.staleTokens.push(place.held.turn.token);
+      place.held = null;
+    }
+    this.#waits = this.#waits.filter(({ worker }) => worker !== index);
+    // Its Lanes object stays until the world ends: closing it would leave its turns, which a killed process does not.
     this.#workers[index] = await this.#hire();
   }
 
-  /** Runs one call, sent twice if asked, and works out beside it what it must do. */
-  async call<T>(twice: boolean, call: () => Promise<T>, model: () => ModelAnswer): Promise<[T, ModelAnswer]> {
+  /** Those that stand at a lane. */
+  waitsAt(lane: number): readonly Wait[] {
+    return this.#waits.filter((wait) => wait.lane === lane);
+  }
+
+  /** The wait of a job, begun now if it has not begun yet. */
+  waitOf(job: Omit<Wait, "token">): Wait {
+    const known = this.waitsAt(job.lane).find(({ worker, key }) => worker === job.worker && key === job.key);
+    if (known !== undefined) return known;
+    this.#tokens += 1;
+    const wait = { ...job, token: `${this.#prefix}:${this.#tokens}` };
+    this.#waits.push(wait);
+    return wait;
+  }
+
+  endWait(ended: Wait): void {
+    this.#waits = this.#waits.filter((wait) => wait !== ended);
+  }
+
+  async flushScripts(): Promise<void> {
+    await this.#connections.redis.script("FLUSH");
+  }
+
+  /** Runs one call, each of its scripts sent twice if asked. */
+  async call<T>(twice: boolean, call: () => Promise<T>): Promise<T> {
     this.#connections.doubled.on = twice;
     try {
-      const real = await call();
-      return [real, model()];
+      return await call();
     } finally {
       this.#connections.doubled.on = false;
     }
   }
 
-  /** I3: in line order, each time from the head. */
-  checkHandedOut(keys: readonly string[], state: LaneState): void {
-    expect(keys, "I3: the first of the line, in its order").toEqual(state.line.slice(0, BATCH));
-  }
-
-  gaveTurn(lane: number, worker: number, turn: Turn): void {
-    const lost = this.turns[lane];
-    if (lost !== null && lost !== undefined) this.staleTokens[lane]!.push(lost.turn.token);
-    this.turns[lane] = { turn, worker, inHand: keysOf(turn.requests) };
-    this.models[lane]!.lock = turn.token;
-  }
-
-  /** Model and Redis agree about everything, and what was said was said to those it concerned. */
-  async compare(): Promise<void> {
-    for (const [lane, model] of this.models.entries()) {
-      const state = await this.raw[lane]!.state();
-      expect(state.lock, "who holds the lane").toBe(model.lock);
-      expect(state.line, "I2: requests leave only settled, withdrawn or lost").toEqual(model.line);
-      expect(Object.keys(state.bodies).toSorted()).toEqual([...model.bodies].toSorted());
-      expect(state.seats).toEqual(Object.fromEntries(model.seats));
-      expect(state.outcomes).toEqual(Object.fromEntries(model.outcomes));
-      expect(Number(state.tries ?? 0)).toBe(model.tries);
-      this.#checkOrder(lane, state);
-      this.#checkI4(lane, state);
+  /** After each step: what is promised, by what a witness sees; then the answers and the whole state, by the model. */
+  async look({ at, deed, answers = [] }: Done): Promise<void> {
+    const [snapshots, words] = await Promise.all([this.#snapshots(), this.#words()]);
+    for (const [index, place] of this.places.entries()) {
+      const { model, witness, jobs, orphans } = place;
+      const mine = words.map(({ word }) => word).filter(([, lcid]) => lcid === model.lcid);
+      witness.see(snapshots[index]!, place === at ? deed : {}, {
+        words: mine,
+        isLive: (channel) => this.#live.has(channel),
+        isExpected: (key) => jobs.has(key) || orphans.has(key),
+      });
+      for (const key of mine.flatMap(settledIn)) jobs.delete(key);
     }
-    await this.#compareWords();
+    for (const [what, actual, expected] of answers) same(what, actual, expected);
+    for (const [index, { model }] of this.places.entries()) compare(snapshots[index]!, model);
+    this.#endWaitsThat(words);
+    const told = this.places.flatMap(({ model }) => model.told.splice(0));
+    same("words to processes", words.map(inOneForm).toSorted(), told.map(inOneForm).toSorted());
   }
 
-  async #compareWords(): Promise<void> {
-    const expected = this.models.flatMap((model) => model.told.splice(0));
-    for (const { listener } of this.#workers) {
-      const heard = (await listener.settled()).slice(this.#heard.get(listener) ?? 0);
+  #endWaitsThat(heard: readonly { channel: string; word: readonly string[] }[]): void {
+    for (const { channel, word } of heard) {
+      const worker = this.#workers.findIndex(({ listener }) => listener.channel === channel);
+      const lane = this.places.findIndex(({ model }) => model.lcid === word[1]);
+      const settled = settledIn(word);
+      const isOver = (wait: Wait): boolean =>
+        wait.worker === worker && wait.lane === lane && settled.includes(wait.key);
+      this.#waits = this.#waits.filter((wait) => !isOver(wait));
+    }
+  }
+
+  /** What each live process heard since the last look. */
+  async #words(): Promise<{ channel: string; word: readonly string[] }[]> {
+    await this.#connections.subscriber.ping();
+    return this.#workers.flatMap(({ listener }) => {
+      const heard = listener.heard.slice(this.#heard.get(listener) ?? 0);
       this.#heard.set(listener, listener.heard.length);
-      const due = expected.filter(({ channel }) => channel === listener.channel).map(({ word }) => word);
-      expect(heard.map(sortedWord).toSorted()).toEqual(due.map(sortedWord).toSorted());
-    }
+      return heard.map((word) => ({ channel: listener.channel, word }));
+    });
   }
 
-  /**
-   * I3 again, by itself: a line is in the order its requests joined, whatever left it meanwhile. A request without its body
-   * is lost with its lane; should it join again, it joins at the end.
-   */
-  #checkOrder(lane: number, state: LaneState): void {
-    const joined = this.#joined[lane]!;
-    const standing = state.line.filter((key) => key in state.bodies);
-    for (const key of joined.keys()) if (!standing.includes(key)) joined.delete(key);
-    for (const key of standing) {
-      if (joined.has(key)) continue;
-      this.#joins += 1;
-      joined.set(key, this.#joins);
+  async #snapshots(): Promise<Snapshot[]> {
+    const pipeline = this.#connections.redis.pipeline();
+    for (const { raw } of this.places) {
+      pipeline.get(raw.key("lock")).pttl(raw.key("lock")).lrange(raw.key("wait"), 0, -1);
+      pipeline.hgetall(raw.key("body")).hgetall(raw.key("seat")).hgetall(raw.key("done"));
+      pipeline.get(raw.key("tries"));
     }
-    const order = standing.map((key) => joined.get(key)!);
-    expect(order, "I3: nothing overtakes").toEqual(order.toSorted((a, b) => a - b));
+    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error !== null) throw error;
+      return reply;
+    });
+    return this.places.map((_, index) => snapshotOf(replies.slice(index * 7, index * 7 + 7)));
   }
 
-  /** I4, its standing half: whatever stands in a free lane has a job that will come (or the sweeper finds it). */
-  #checkI4(lane: number, state: LaneState): void {
-    if (state.lock !== null) return;
-    for (const key of state.line) expect(this.unfinished[lane]!.has(key), `I4: ${key} has a job`).toBe(true);
-  }
-
-  /** At the end whatever stands is handed out, in order, and nothing is left. */
-  async drain(): Promise<void> {
-    this.#connections.doubled.on = false;
-    const { lanes } = this.worker(0);
-    for (const raw of this.raw) {
-      await raw.redis.del(raw.key("lock"));
-      const entry = await lanes.enter(raw.lcid);
-      if (entry.kind !== "turn") throw new Error(`a free lane answered ${entry.kind}`);
-      const { line, bodies } = await raw.state();
-      const served = [];
-      let batch = entry.turn.requests;
-      for (;;) {
-        served.push(...keysOf(batch));
-        const answer = await entry.turn.handOff(batch.map(({ key }) => ({ key, value: "drained" })));
-        if (answer.kind !== "next") break;
-        batch = answer.requests;
-      }
-      expect(served, "everything that stood was handed out in order").toEqual(
-        line.filter((key) => key in bodies),
-      );
-      expect(await raw.state()).toMatchObject({ lock: null, line: [], bodies: {}, seats: {}, tries: null });
-    }
-    await Promise.all(this.#workers.map((worker) => worker.lanes.close()));
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.map((lanes) => lanes.close()));
     for (const { listener } of this.#workers) await listener.die();
+    const keys = this.places.flatMap(({ raw }) => KEYS_OF.inspect.map((name) => raw.key(name)));
+    await this.#connections.redis.unlink(...keys);
   }
+}
+
+/** The keys whose outcomes a word brings. */
+function settledIn([kind, , ...rest]: readonly string[]): string[] {
+  return kind === "settled" ? rest.filter((_, index) => index % 2 === 0) : [];
+}
+
+function snapshotOf(replies: readonly unknown[]): Snapshot {
+  const [lock, lockLeftMs, line, bodies, seats, outcomes, tries] = replies as [
+    string | null,
+    number,
+    string[],
+    Record<string, string>,
+    Record<string, string>,
+    Record<string, string>,
+    string | null,
+  ];
+  return {
+    lock,
+    lockLeftMs,
+    line,
+    bodies: withoutStamps(bodies),
+    seats: { ...seats },
+    outcomes: withoutStamps(outcomes),
+    tries: Number(tries ?? 0),
+  };
+}
+
+/** Bodies and outcomes are stored behind the time they were stored at. */
+function withoutStamps(stored: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(stored).map(([key, text]) => [key, text.replace(/^\d+:/, "")]));
+}
+
+function compare(lane: Snapshot, model: ModelLane): void {
+  same("who holds the lane, by the model", lane.lock, model.lock);
+  same("the line, by the model", lane.line, model.line);
+  const bodies = Object.fromEntries([...model.bodies].map((key) => [key, `body of ${key}`]));
+  same("the bodies, by the model", lane.bodies, bodies);
+  same("the seats, by the model", lane.seats, Object.fromEntries(model.seats));
+  same("the outcomes, by the model", lane.outcomes, Object.fromEntries(model.outcomes));
+  same("vanished holders, by the model", lane.tries, model.tries);
 }
 
 /** The order of outcomes in one word means nothing. */
-function sortedWord(word: readonly string[]): string {
+function inOneForm({ channel, word }: { channel: string; word: readonly string[] }): string {
   const [kind, lcid, ...rest] = word;
   const pairs = rest.map((item, index) => (index % 2 === 0 ? `${item}=${rest[index + 1] ?? ""}` : ""));
-  return JSON.stringify([kind, lcid, pairs.filter((pair) => pair !== "").toSorted()]);
-}
-
-export function requestsOf(keys: readonly number[]): ReturnType<typeof request>[] {
-  return keys.map((key) => request(`r${key}`));
+  return JSON.stringify([channel, kind, lcid, pairs.filter((pair) => pair !== "").toSorted()]);
 }

@@ -5,13 +5,15 @@ export class Listener {
   readonly channel: string;
   readonly heard: string[][] = [];
   readonly #subscriber: Redis;
+  readonly #hear: (from: string, message: string) => void;
 
   private constructor(subscriber: Redis, channel: string) {
     this.#subscriber = subscriber;
     this.channel = channel;
-    subscriber.on("message", (from: string, message: string) => {
+    this.#hear = (from, message) => {
       if (from === channel) this.heard.push(JSON.parse(message) as string[]);
-    });
+    };
+    subscriber.on("message", this.#hear);
   }
 
   static async on(subscriber: Redis, channel: string): Promise<Listener> {
@@ -27,6 +29,7 @@ export class Listener {
   }
 
   async die(): Promise<void> {
+    this.#subscriber.off("message", this.#hear);
     await this.#subscriber.unsubscribe(this.channel);
   }
 }

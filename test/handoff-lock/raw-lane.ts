@@ -36,6 +36,7 @@ export interface RawHandoff {
   readonly own?: readonly string[];
   readonly others?: Readonly<Record<string, string>>;
   readonly yieldTurn?: boolean;
+  readonly batch?: number;
 }
 
 /** One lane, driven script by script: for what the package's face never does, such as calling with somebody else's token. */
@@ -61,7 +62,7 @@ export class RawLane {
 
   async run(name: ScriptName, args: readonly (string | number)[]): Promise<unknown> {
     const keys = KEYS_OF[name].map((key) => this.key(key));
-    return this.redis.eval(this.#texts[name], keys.length, ...keys, ...args);
+    return this.redis.call("eval", [this.#texts[name], keys.length, ...keys, ...args]);
   }
 
   async queue(...keys: readonly string[]): Promise<unknown> {
@@ -82,9 +83,10 @@ export class RawLane {
     ]);
   }
 
-  async handoff({ token, own = [], others = {}, yieldTurn = false }: RawHandoff): Promise<unknown> {
-    const { leaseMs = 10_000, ttlMs = 60_000, batch = 128 } = this.#options;
-    const args = [token, leaseMs, ttlMs, batch, yieldTurn ? 1 : 0, own.length, ...own];
+  async handoff({ token, own = [], others = {}, yieldTurn = false, batch }: RawHandoff): Promise<unknown> {
+    const { leaseMs = 10_000, ttlMs = 60_000 } = this.#options;
+    const limit = batch ?? this.#options.batch ?? 128;
+    const args = [token, leaseMs, ttlMs, limit, yieldTurn ? 1 : 0, own.length, ...own];
     return this.run("handoff", [...args, ...Object.entries(others).flat()]);
   }
 
