@@ -3,7 +3,7 @@ import { EXIT } from "@junban/service";
 import { runCommand } from "./ending.ts";
 import { type ChaosOptions, HELP, readOptions } from "./options.ts";
 import { jsonOf, tableOf } from "./report.ts";
-import { runFault, type RunReport } from "./run.ts";
+import { hasPassed, runFault, type RunReport } from "./run.ts";
 import { startServers, type Closings } from "./stage.ts";
 
 async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: AbortSignal): Promise<number> {
@@ -24,14 +24,15 @@ async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: Ab
       const report = await runFault({ fault, seconds, seed, servers, signal, say: sayOfFault });
       reports.push(report);
       for (const sentence of report.wrong) sayOfFault(`WRONG: ${sentence}`);
-      sayOfFault(report.wrong.length === 0 ? "passed" : "FAILED");
+      for (const sentence of report.late) sayOfFault(`LATE: ${sentence}`);
+      sayOfFault(hasPassed(report) ? "passed" : "FAILED");
       if (json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
     }
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
   }
   (json ? process.stderr : process.stdout).write(`${tableOf(reports).join("\n")}\n`);
-  return reports.every(({ wrong }) => wrong.length === 0) ? EXIT.done : EXIT.wrong;
+  return reports.every((report) => hasPassed(report)) ? EXIT.done : EXIT.wrong;
 }
 
 process.exitCode = await runCommand({

@@ -13,12 +13,53 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
+/** The recoveries of one run: how long the longest took, and which came later than promised. */
+export class Recoveries {
+  readonly #stage: Stage;
+  readonly #late: string[] = [];
+  #longestMs: number | null = 0;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** Null when one never came. */
+  get longestMs(): number | null {
+    return this.#longestMs;
+  }
+
+  /** One sentence for each that came after its bound. One that never came is the stage's trouble instead. */
+  get late(): readonly string[] {
+    return this.#late;
+  }
+
+  /** Waits for the recovery from one strike, and says what came of both. */
+  async from(strike: {
+    readonly says: string;
+    readonly sinceMs: number;
+    readonly boundMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<string> {
+    const { says, boundMs } = strike;
+    const recoveredMs = await untilRecovered(this.#stage, strike);
+    if (recoveredMs === null) {
+      this.#longestMs = null;
+      this.#stage.wrong(`${says}: not recovered ${boundMs} ms later, nor long after`);
+      return `${says}; it did not recover`;
+    }
+    if (this.#longestMs !== null) this.#longestMs = Math.max(this.#longestMs, recoveredMs);
+    const sentence = `${says}; recovered within ${recoveredMs} ms`;
+    if (recoveredMs > boundMs) this.#late.push(`${sentence}, and ${boundMs} are promised`);
+    return sentence;
+  }
+}
+
 /**
  * Milliseconds from `sinceMs` until the fleet has recovered: in every lane in which undecided events stand now, the first of
  * them is decided; and an event that was published later is acknowledged and decided, too. Null when that did not come
  * about within the bound and half a minute more.
  */
-export async function untilRecovered(
+async function untilRecovered(
   stage: Stage,
   { sinceMs, boundMs, signal }: { sinceMs: number; boundMs: number; signal: AbortSignal },
 ): Promise<number | null> {

@@ -1,8 +1,8 @@
-import type { RunReport } from "./run.ts";
+import { hasPassed, type RunReport } from "./run.ts";
 
 /** The line a script reads. */
-export function jsonOf({ orderPromised, wrong, boundMs, ...report }: RunReport): object {
-  return { ...report, boundMs, orderPromised, passed: wrong.length === 0, wrong };
+export function jsonOf(report: RunReport): object {
+  return { ...report, passed: hasPassed(report) };
 }
 
 const COLUMNS: readonly { readonly name: string; readonly of: (report: RunReport) => string }[] = [
@@ -19,7 +19,7 @@ const COLUMNS: readonly { readonly name: string; readonly of: (report: RunReport
   { name: "drift", of: ({ drift }) => String(drift) },
   { name: "recovered", of: ({ recoveredMs }) => (recoveredMs === null ? "never" : secondsOf(recoveredMs)) },
   { name: "bound", of: ({ boundMs }) => secondsOf(boundMs) },
-  { name: "", of: ({ wrong }) => (wrong.length === 0 ? "ok" : "FAILED") },
+  { name: "", of: (report) => (hasPassed(report) ? "ok" : "FAILED") },
 ];
 
 /** One line a fault. Inversions stand in parentheses where the fault takes the line itself, so that none can be promised. */

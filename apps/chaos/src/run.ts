@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "@junban/order-stories";
 import { readStored, thinkReference, unlessAborted, verdictOf, type Verdict } from "@junban/trial";
-import type { Fault, Strike } from "./faults/fault.ts";
-import { untilRecovered } from "./recovery.ts";
+import type { Fault } from "./faults/fault.ts";
+import { Recoveries } from "./recovery.ts";
 import { setStage, type Closings, type Servers, type Stage } from "./stage.ts";
 
 export interface RunOptions {
@@ -30,8 +30,10 @@ export interface RunReport {
   readonly boundMs: number;
   /** Whether the order of first decisions was promised. */
   readonly orderPromised: boolean;
-  /** One sentence for each thing that is wrong; empty exactly when the run passed. */
+  /** One sentence for each thing that is wrong. */
   readonly wrong: readonly string[];
+  /** One sentence for each recovery that came later than promised. */
+  readonly late: readonly string[];
 }
 
 const EVENTS_PER_SECOND = 300;
@@ -41,9 +43,9 @@ const FLOW_ENDS_WITHIN_MS = 60_000;
 const IDLE_WITHIN = "90s";
 const SENTENCES_KEPT = 20;
 
-interface Strikes {
-  readonly count: number;
-  readonly recoveredMs: number | null;
+/** Nothing is wrong, and nothing came late. */
+export function hasPassed({ wrong, late }: Pick<RunReport, "wrong" | "late">): boolean {
+  return wrong.length === 0 && late.length === 0;
 }
 
 /** One fault against a fresh fleet: events flow, the fault strikes for so many seconds, the flow ends, all is counted. */
@@ -61,47 +63,35 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     });
     stage.flow.start();
     await pause(WARM_UP_MS, undefined, { signal });
-    const strikes = await strikeAgainAndAgain(stage, options);
+    const recoveries = new Recoveries(stage);
+    const struck = await strikeAgainAndAgain(stage, recoveries, options);
     await comeToRest(stage, signal);
     const verdict = await judge(stage, fault, signal);
-    return reportOf(options, { stage, strikes, verdict });
+    return reportOf(options, { stage, recoveries, struck, verdict });
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
   }
 }
 
-async function strikeAgainAndAgain(stage: Stage, options: RunOptions): Promise<Strikes> {
+/** Answers how often it struck. */
+async function strikeAgainAndAgain(
+  stage: Stage,
+  recoveries: Recoveries,
+  options: RunOptions,
+): Promise<number> {
   const { fault, seconds, seed, signal, say } = options;
   const random = new Random(seed, "chaos", fault.name);
   const startedMs = performance.now();
   const isOver = (): boolean => performance.now() - startedMs >= seconds * 1_000;
-  let recoveredMs: number | null = 0;
   let struck = 0;
   while (struck < fault.leastStrikes || !isOver()) {
     const strike = await fault.strike(stage, { random, struck, runSeconds: seconds, signal });
     struck += 1;
-    const movedMs = await recoveryOf(stage, strike, options);
-    recoveredMs = movedMs === null || recoveredMs === null ? null : Math.max(recoveredMs, movedMs);
-    say(`${strike.says}; ${movedMs === null ? "it did not recover" : `recovered within ${movedMs} ms`}`);
+    say(await recoveries.from({ boundMs: fault.boundMs, ...strike, signal }));
     await strike.aftercare?.();
     await pause(fault.calmMs, undefined, { signal });
   }
-  return { count: struck, recoveredMs };
-}
-
-async function recoveryOf(
-  stage: Stage,
-  { sinceMs, says, boundMs: ownBoundMs }: Strike,
-  { fault, signal }: RunOptions,
-): Promise<number | null> {
-  const boundMs = ownBoundMs ?? fault.boundMs;
-  const movedMs = await untilRecovered(stage, { sinceMs, boundMs, signal });
-  if (movedMs === null) {
-    stage.wrong(`${says}: not recovered ${boundMs} ms later, nor long after`);
-  } else if (movedMs > boundMs) {
-    stage.wrong(`${says}: recovered after ${movedMs} ms; ${boundMs} are promised`);
-  }
-  return movedMs;
+  return struck;
 }
 
 /** Ends the flow once all of it is acknowledged, and waits until the fleet has nothing left to do. */
@@ -148,14 +138,18 @@ function asDecided<Event extends { source: string; id: string }>(
 
 function reportOf(
   { fault, seed }: RunOptions,
-  { stage, strikes, verdict }: { stage: Stage; strikes: Strikes; verdict: Verdict },
+  run: {
+    readonly stage: Stage;
+    readonly recoveries: Recoveries;
+    readonly struck: number;
+    readonly verdict: Verdict;
+  },
 ): RunReport {
+  const { stage, recoveries, verdict } = run;
   const { published, applied, lost, doubled, inversions, drift } = verdict;
-  const { recoveredMs } = strikes;
   const { boundMs, keepsOrder } = fault;
-  const wrong = [...stage.troubles];
   const isBroken = lost > 0 || doubled > 0 || drift > 0 || (keepsOrder && inversions > 0);
-  if (isBroken) wrong.push(...verdict.wrong);
+  const wrong = [...stage.troubles, ...(isBroken ? verdict.wrong : [])];
   return {
     fault: fault.name,
     seed,
@@ -165,10 +159,11 @@ function reportOf(
     doubleApplied: doubled,
     inversions,
     drift,
-    faultsInjected: strikes.count,
-    recoveredMs,
+    faultsInjected: run.struck,
+    recoveredMs: recoveries.longestMs,
     boundMs,
     orderPromised: keepsOrder,
     wrong: wrong.slice(0, SENTENCES_KEPT),
+    late: recoveries.late,
   };
 }

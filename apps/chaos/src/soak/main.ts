@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { EXIT } from "@junban/service";
 import { runCommand, type Asked } from "../ending.ts";
+import { hasPassed } from "../run.ts";
 import { startServers, type Closings } from "../stage.ts";
 import { plotOf } from "./plot.ts";
 import { soak, type SoakReport } from "./soak.ts";
@@ -68,19 +69,19 @@ async function work({ minutes, seed, plot, json }: Options, signal: AbortSignal)
     const lines = linesOf(report);
     (json ? process.stderr : process.stdout).write(`${lines.join("\n")}\n`);
     if (json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
-    return report.wrong.length === 0 ? EXIT.done : EXIT.wrong;
+    return hasPassed(report) ? EXIT.done : EXIT.wrong;
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
   }
 }
 
-function jsonOf({ minutes, seed, verdict, marks, levels, recoveredMs, wrong }: SoakReport): object {
+function jsonOf({ minutes, seed, verdict, marks, levels, recoveredMs, wrong, late }: SoakReport): object {
   const { published, applied, lost, doubled, inversions, drift } = verdict;
   const counted = { published, applied, lost, doubleApplied: doubled, inversions, drift };
-  return { minutes, seed, ...counted, faultsInjected: marks.length, recoveredMs, levels, wrong };
+  return { minutes, seed, ...counted, faultsInjected: marks.length, recoveredMs, levels, wrong, late };
 }
 
-function linesOf({ verdict, marks, levels, recoveredMs, wrong }: SoakReport): readonly string[] {
+function linesOf({ verdict, marks, levels, recoveredMs, wrong, late }: SoakReport): readonly string[] {
   const { published, applied, lost, doubled, inversions, drift } = verdict;
   return [
     `published ${published}, applied ${applied}, lost ${lost}, doubled ${doubled}, inversions ${inversions}, drift ${drift}`,
@@ -90,6 +91,7 @@ function linesOf({ verdict, marks, levels, recoveredMs, wrong }: SoakReport): re
     ),
     ...(levels === null ? ["too short to tell whether anything grows"] : []),
     ...wrong.map((sentence) => `WRONG: ${sentence}`),
+    ...late.map((sentence) => `LATE: ${sentence}`),
   ];
 }
 

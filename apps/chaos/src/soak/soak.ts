@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "@junban/order-stories";
 import type { Verdict } from "@junban/trial";
 import { smallFaults } from "../faults/index.ts";
-import { untilRecovered } from "../recovery.ts";
+import { Recoveries } from "../recovery.ts";
 import { comeToRest, judge } from "../run.ts";
 import { setStage, type Closings, type Servers, type Stage } from "../stage.ts";
 import { levelOf, type Levelling } from "./plateau.ts";
@@ -27,8 +27,10 @@ export interface SoakReport {
   readonly levels: readonly Levelling[] | null;
   /** The longest recovery from one of the faults; null when one never came. */
   readonly recoveredMs: number | null;
-  /** One sentence for each thing that is wrong; empty exactly when the run passed. */
+  /** One sentence for each thing that is wrong. */
   readonly wrong: readonly string[];
+  /** One sentence for each recovery that came later than promised. */
+  readonly late: readonly string[];
 }
 
 const EVENTS_PER_SECOND = 200;
@@ -50,13 +52,25 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       closings,
     });
     stage.flow.start();
-    const weather = new Weather(stage, options);
-    const [looks, { marks, recoveredMs }] = await Promise.all([weather.watch(), weather.strike()]);
+    const recoveries = new Recoveries(stage);
+    const weather = new Weather(stage, recoveries, options);
+    const [looks, marks] = await Promise.all([weather.watch(), weather.strike()]);
     await comeToRest(stage, signal);
     const verdict = await judge(stage, { keepsOrder: true }, signal);
     const levels = levelOf(looks);
     const wrong = [...stage.troubles, ...verdict.wrong, ...unlevel(levels)].slice(0, SENTENCES_KEPT);
-    return { minutes: options.minutes, seed, verdict, looks, marks, levels, recoveredMs, wrong };
+    const { longestMs, late } = recoveries;
+    return {
+      minutes: options.minutes,
+      seed,
+      verdict,
+      looks,
+      marks,
+      levels,
+      recoveredMs: longestMs,
+      wrong,
+      late,
+    };
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
   }
@@ -72,11 +86,13 @@ function unlevel(levels: readonly Levelling[] | null): readonly string[] {
 
 class Weather {
   readonly #stage: Stage;
+  readonly #recoveries: Recoveries;
   readonly #options: SoakOptions;
   readonly #startedMs = performance.now();
 
-  constructor(stage: Stage, options: SoakOptions) {
+  constructor(stage: Stage, recoveries: Recoveries, options: SoakOptions) {
     this.#stage = stage;
+    this.#recoveries = recoveries;
     this.#options = options;
   }
 
@@ -100,11 +116,10 @@ class Weather {
     return looks;
   }
 
-  async strike(): Promise<{ marks: readonly Mark[]; recoveredMs: number | null }> {
+  async strike(): Promise<readonly Mark[]> {
     const { signal, say, seed } = this.#options;
     const random = new Random(seed, "soak");
     const marks: Mark[] = [];
-    let recoveredMs: number | null = 0;
     while (!this.#isOver) {
       await pause(random.whole(FAULT_EVERY_MS / 2, (FAULT_EVERY_MS * 3) / 2), undefined, { signal });
       const fault = random.pick(smallFaults);
@@ -112,17 +127,9 @@ class Weather {
       const struck = random.whole(0, 1);
       const strike = await fault.strike(this.#stage, { random, struck, runSeconds: 1, signal });
       marks.push({ atSeconds, name: fault.name });
-      const { boundMs } = fault;
-      const movedMs = await untilRecovered(this.#stage, { sinceMs: strike.sinceMs, boundMs, signal });
+      say(`${fault.name}: ${await this.#recoveries.from({ boundMs: fault.boundMs, ...strike, signal })}`);
       await strike.aftercare?.();
-      if (movedMs === null || movedMs > boundMs) {
-        this.#stage.wrong(`${fault.name}: ${strike.says}: recovered after ${movedMs ?? "ever so many"} ms`);
-      }
-      recoveredMs = movedMs === null || recoveredMs === null ? null : Math.max(recoveredMs, movedMs);
-      say(
-        `${fault.name}: ${strike.says}; ${movedMs === null ? "not recovered" : `recovered within ${movedMs} ms`}`,
-      );
     }
-    return { marks, recoveredMs };
+    return marks;
   }
 }
