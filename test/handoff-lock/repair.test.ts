@@ -30,7 +30,8 @@ describe("a lane that lost a part of itself", () => {
     await lane.redis.ltrim(lane.key("wait"), 0, 1999);
     const served = await serve(turnOf(await lab.process().enter(lcid)));
     expect(served).toEqual(keysOf(numbered(2000).filter((_, index) => index % 3 !== 0)));
-    expect(await lane.state()).toMatchObject({ line: [], bodies: {} });
+    const { line, bodies } = await lane.state();
+    expect({ line, bodies }).toEqual({ line: [], bodies: {} });
   });
 
   test("loses nothing whose job comes again: it stands at the end, with its body", async () => {
@@ -47,7 +48,8 @@ describe("a lane that lost a part of itself", () => {
     const turn = turnOf(await lab.process().enter(lcid));
     await lane.redis.del(lane.key("wait"));
     expect(await turn.handOff(settle("r0"))).toEqual({ kind: "released" });
-    expect(await lane.state()).toMatchObject({ lock: null, line: [], bodies: {} });
+    const { lock, line, bodies } = await lane.state();
+    expect({ lock, line, bodies }).toEqual({ lock: null, line: [], bodies: {} });
   });
 
   test("that lost its bodies at equal length releases its holder too", async () => {
@@ -55,7 +57,8 @@ describe("a lane that lost a part of itself", () => {
     const turn = turnOf(await lab.process().enter(lcid));
     await lane.redis.multi().hdel(lane.key("body"), "r0").hset(lane.key("body"), "x", "1:x").exec();
     expect(await turn.handOff([])).toEqual({ kind: "released" });
-    expect(await lane.state()).toMatchObject({ lock: null, line: [], bodies: {} });
+    const { lock, line, bodies } = await lane.state();
+    expect({ lock, line, bodies }).toEqual({ lock: null, line: [], bodies: {} });
   });
 
   test("keeps its lifetime when its line is put together again", async () => {

@@ -117,6 +117,7 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     file: `${SRC}/seats.ts`,
     guard: 'if (word.kind === "wake") this.#onUnheardWake(word.lcid, word.key);',
     without: "",
+    hangs: true,
     tests: [{ file: WAITING, title: "a wake for a seat that was just given up reaches somebody else" }],
   },
   {
