@@ -37,8 +37,10 @@ export interface RunReport {
 }
 
 const EVENTS_PER_SECOND = 300;
-/** Events flow for so long before the first strike. */
-const WARM_UP_MS = 1_000;
+/** Acknowledged before the first strike: by then every process is at work. */
+const WARM_UP_EVENTS = 100;
+const FLOWS_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 25;
 const FLOW_ENDS_WITHIN_MS = 60_000;
 const IDLE_WITHIN = "90s";
 const SENTENCES_KEPT = 20;
@@ -62,7 +64,7 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
       closings,
     });
     stage.flow.start();
-    await pause(WARM_UP_MS, undefined, { signal });
+    await untilItFlows(stage, signal);
     const recoveries = new Recoveries(stage);
     const struck = await strikeAgainAndAgain(stage, recoveries, options);
     await comeToRest(stage, signal);
@@ -70,6 +72,13 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     return reportOf(options, { stage, recoveries, struck, verdict });
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
+  }
+}
+
+async function untilItFlows({ flow }: Stage, signal: AbortSignal): Promise<void> {
+  const untilMs = performance.now() + FLOWS_WITHIN_MS;
+  while (flow.published < WARM_UP_EVENTS && performance.now() < untilMs) {
+    await pause(LOOK_EVERY_MS, undefined, { signal });
   }
 }
 
