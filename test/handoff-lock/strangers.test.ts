@@ -50,7 +50,14 @@ describe("something that no script puts there", () => {
       const isLost = part === "wait" || part === "body";
       expect(await serve(turn)).toEqual(isLost ? ["last"] : [...keysOf(numbered(3)), "last"]);
       expect(healed).toEqual([lcid]);
-      expect(await lane.state()).toMatchObject({ lock: null, line: [], bodies: {}, seats: {}, tries: null });
+      const { lock, line, bodies, seats, tries } = await lane.state();
+      expect({ lock, line, bodies, seats, tries }).toEqual({
+        lock: null,
+        line: [],
+        bodies: {},
+        seats: {},
+        tries: null,
+      });
     },
   );
 
@@ -83,7 +90,8 @@ describe("something that no script puts there", () => {
       ["r1", "r2", "after-9", "after-9"].slice(0, 3).concat("after-10"),
     );
     expect(await turn.handOff(settle("r1", "r2", "after-9", "after-10"))).toEqual({ kind: "released" });
-    expect(await lane.state()).toMatchObject({ lock: null, line: [], bodies: {} });
+    const { lock, line, bodies } = await lane.state();
+    expect({ lock, line, bodies }).toEqual({ lock: null, line: [], bodies: {} });
   });
 
   test.each(["", "null", "{}", ":x", "99999999999999999999:x", "1e999:x", "-1:x", "12:34:x"])(
