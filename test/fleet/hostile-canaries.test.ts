@@ -35,14 +35,16 @@ const SECRETS = [
 ];
 const LCIDS = SECRETS.filter((secret) => !secret.includes(" "));
 
+/** How they look wherever they are found. */
+const LOOKS: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ["a card number", /4111[ ._-]?1111[ ._-]?1111[ ._-]?1111/],
+  ["an e-mail address", /canary\.jane@/],
+  ["a bearer token", /canarytoken0123456789/],
+  ["a connection string's password", /canarypass/],
+];
+
 /** What may be found nowhere: secrets by their looks, the addresses' own passwords, and every word planted in a payload. */
 class Canaries {
-  readonly #forbidden: Map<string, RegExp> = new Map([
-    ["a card number", /4111[ ._-]?1111[ ._-]?1111[ ._-]?1111/],
-    ["an e-mail address", /canary\.jane@/],
-    ["a bearer token", /canarytoken0123456789/],
-    ["a connection string's password", /canarypass/],
-  ]);
   readonly #words = new Map<string, string>();
 
   constructor(place: Place) {
@@ -54,34 +56,31 @@ class Canaries {
 
   /** A text for one place in a payload: a word that nothing could recognise, and every secret. */
   plant(where: string): string {
-    const word = `canary${where.replaceAll(/[^a-z]/gi, "")}`;
-    this.#words.set(word, where);
-    return [word, ...SECRETS].join(" ");
+    return [this.word(where), ...SECRETS].join(" ");
   }
 
   /** The word alone, for places that take no more. */
   word(where: string): string {
-    return this.plant(where).split(" ")[0] ?? "";
+    const word = `canary${where.replaceAll(/[^a-z]/gi, "")}`;
+    this.#words.set(word, where);
+    return word;
   }
 
   /**
    * What of it stands in a text. `log`: nothing may. `report`: a command was asked for orders and events, whose identifiers are
-   * its answer. `payload`: it was asked for the events themselves.
+   * its answer. `payload`: it was asked for the events themselves, and only passwords may not be there.
    */
   foundIn(text: string, kind: "log" | "report" | "payload" = "log"): string[] {
-    const secrets = [...this.#forbidden].filter(([, pattern]) => kind === "log" && pattern.test(text));
-    const words = [...this.#words].filter(
-      ([word, where]) => text.includes(word) && (kind !== "payload" || where.startsWith("the password")),
-    );
-    return [...secrets, ...words.map(([word, where]) => [where, word] as const)].map(
-      ([what]) => `${what}: …${excerptAround(text, words[0]?.[0])}…`,
-    );
+    const found: string[] = [];
+    const note = (what: string, at: number): void => {
+      if (at !== -1) found.push(`${what}: …${text.slice(Math.max(0, at - 150), at + 150)}…`);
+    };
+    for (const [what, pattern] of LOOKS) if (kind === "log") note(what, text.search(pattern));
+    for (const [word, where] of this.#words) {
+      if (kind !== "payload" || where.startsWith("the password")) note(where, text.indexOf(word));
+    }
+    return found;
   }
-}
-
-function excerptAround(text: string, word: string | undefined): string {
-  const at = word === undefined ? text.search(/4111|canary/) : text.indexOf(word);
-  return text.slice(Math.max(0, at - 150), at + 150);
 }
 
 /** Puts canaries into every place of jobs and lanes; answers with the jobs that have to end. */

@@ -58,7 +58,8 @@ export function withoutPersonalData(text: string): string {
 /** A text without what opens doors: bearer tokens, keys with a known form, and values that are called a password or the like. */
 export function withoutTokens(text: string): string {
   return text
-    .replaceAll(/\b(bearer|basic) +(?=\S{0,200}\d)[\w.~+/=-]{8,2000}/gi, `$1 ${HIDDEN}`)
+    .replaceAll(/\b(bearer) +[\w.~+/=-]{8,2000}/gi, `$1 ${HIDDEN}`)
+    .replaceAll(/\b(basic) +(?=\S{0,200}[\d=])[\w.~+/=-]{8,2000}/gi, `$1 ${HIDDEN}`)
     .replaceAll(/\beyJ[\w-]{5,2000}\.[\w-]{5,2000}(?:\.[\w-]{1,2000})?/g, HIDDEN)
     .replaceAll(/\b[sr]k_(?:live|test)_\w{8,200}/g, HIDDEN)
     .replaceAll(
