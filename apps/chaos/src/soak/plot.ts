@@ -41,7 +41,7 @@ export function plotOf(
     width: WIDTH,
     height: HEAD + rows * PANEL_HEIGHT,
   });
-  const lastMinute = Math.max(1, ...looks.map(({ atSeconds }) => atSeconds / 60));
+  const lastMinute = Math.max(1, ...looks.map(({ atSeconds }) => Math.ceil(atSeconds / 60)));
   chart.setOption({
     animation: false,
     backgroundColor: "#ffffff",
@@ -76,7 +76,7 @@ export function plotOf(
         silent: true,
         symbol: "none",
         label: { show: false },
-        lineStyle: { color: FAULT, width: 0.8, type: "solid", opacity: 0.7 },
+        lineStyle: { color: FAULT, width: 0.8, type: "solid", opacity: 0.5 },
         data: marks.map(({ atSeconds }) => ({ xAxis: atSeconds / 60 })),
       },
     })),
