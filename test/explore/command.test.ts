@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { ProcessTree } from "@junban/sandbox";
 import { startProcess } from "@junban/sandbox";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
-import { Exploration } from "../support/exploration.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { assertExplored, Exploration } from "../support/exploration.ts";
 import { explore } from "./command.ts";
 import type { ExploreOptions } from "./options.ts";
 import { readOptions } from "./options.ts";
@@ -91,6 +91,25 @@ describe("the command", () => {
     expect(code).toBe(130);
     expect(said).toMatch(/^dice: \d+ schedules, \d+ steps$/m);
     expect(said).toMatch(/stopped before its time was over; nothing found so far$/);
+  });
+});
+
+describe("the ordinary test run", () => {
+  test("does not end below its floor, and says so when it was cut short", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const exploration = dice(18);
+    await assertExplored(exploration, { schedules: 1_000, atLeast: 30, limitMs: 0 });
+    expect(exploration.schedules).toBe(30);
+    expect(warned.mock.lastCall?.[0]).toMatch(
+      /^dice: cut short after 0 ms with 30 of 1000 schedules \(seed \d+\)$/,
+    );
+    warned.mockRestore();
+  });
+
+  test("fails when something that it should have met never happened", async () => {
+    await expect(assertExplored(dice(18), { seed: 7, schedules: 50, atLeast: 50 })).rejects.toThrow(
+      "dice: in 50 schedules of seed 7 there was no a die that stands on its edge",
+    );
   });
 });
 

@@ -14,6 +14,7 @@ import type { Resending } from "./resending.ts";
 
 /** Far longer than any run, so that no lease lapses and no timer renews one but by a step. */
 const LEASE_MS = 300_000;
+const TTL_MS = 604_800_000;
 
 export interface Connections {
   readonly redis: Redis;
@@ -99,7 +100,7 @@ export class World {
     this.places = Array.from({ length: LANES }, (_, index) => {
       const lcid = `lane-${index}`;
       const model = new ModelLane(lcid, (channel) => this.#live.has(channel));
-      const options = { prefix, lcid, batch: BATCH, cap: CAP, leaseMs: LEASE_MS };
+      const options = { prefix, lcid, batch: BATCH, cap: CAP, leaseMs: LEASE_MS, ttlMs: TTL_MS };
       return new LanePlace({ model, raw: new RawLane(connections.doubled.redis, options) });
     });
   }
