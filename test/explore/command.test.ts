@@ -194,6 +194,7 @@ describe("options", () => {
     ["a seed that is none", ["--seed", "1.5"]],
     ["an exploration that does not exist", ["--only", "luck"]],
     ["a path without the rest of its finding", ["--path", "1:2"]],
+    ["a path with figures about it", ["--only", "lane", "--seed", "1", "--path", "1:2", "--json"]],
     ["a path that is none", ["--only", "lane", "--seed", "1", "--path", "1:x"]],
   ])("refuse %s", (_, args) => {
     expect(() => readOptions(args, names)).toThrow(TypeError);
