@@ -50,8 +50,9 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   if (path !== null && (only.length !== 1 || values.seed === undefined)) {
     throw new TypeError("--path needs --seed and one --only");
   }
-  if (path !== null && values.json)
+  if (path !== null && values.json) {
     throw new TypeError("--json is for explorations, not for the --path of a finding");
+  }
   return { minutes, seed, only, path, json: values.json };
 }
 
