@@ -117,6 +117,8 @@ describe("a publisher that is killed", () => {
       });
       expect(await leftOf(after)).toEqual(step.left);
       await publish(place, eventsOf(after, 3).slice(1));
+      // Each delivery has jobs of its own, and none a second place.
+      expect(await leftOf(after)).toEqual({ standing: 3, jobs: step.left.jobs + 2 });
       const worker = await startWorker(place, SHORT_LEASE);
       await expectDecidedOnce(after);
 

@@ -62,6 +62,28 @@ describe("a worker whose log has lost its reader", () => {
   );
 
   test(
+    "ends with 2 for a bad value, although nobody reads the complaint either",
+    async () => {
+      const place = await freshPlace();
+      const tree = await startProcess({
+        command: "sh",
+        args: [
+          "-c",
+          '{ { "$0" --import tsx --conditions @junban/source "$1"; echo "ended with $?" >&3; } 2>&1 | true; } 3>&1',
+          process.execPath,
+          SEAMS,
+        ],
+        env: { PATH: process.env["PATH"], ...environmentOf(place), JUNBAN_LEASE_MS: "ten" },
+      });
+      onTestFinished(async () => {
+        await tree.stop({ signal: "SIGKILL" });
+      });
+      expect(await tree.waitForLine("ended with")).toBe("ended with 2");
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "waits for Redis no longer than it is asked to",
     async () => {
       const place = await freshPlace();
