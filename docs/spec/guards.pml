@@ -45,17 +45,23 @@
 #define FULL (depth + 1 > CAP)
 #endif
 
-/* Two lengths that differ, or a head without a body, have the lane mended. */
+/* Two lengths that differ, a head without a body, or one that stands twice have the lane mended. */
 #ifdef WITHOUT_MEND
 #define UNEVEN false
 #else
 #define UNEVEN (depth != COUNT(body))
 #endif
 #define BODILESS(request) (request && !(body & BIT(request)))
+#define DOUBLE_HEAD (BATCH > 1 && line[0] && line[0] == line[1])
 #ifdef WITHOUT_LOOK_AT_BODIES
 #define HEAD_BODILESS false
 #else
 #define HEAD_BODILESS (BODILESS(line[0]) || (BATCH > 1 && BODILESS(line[1])))
+#endif
+#ifdef WITHOUT_LOOK_FOR_DOUBLES
+#define HEAD_DOUBLED false
+#else
+#define HEAD_DOUBLED DOUBLE_HEAD
 #endif
 
 /* The inbox recognises an event that has its row. */
@@ -103,4 +109,22 @@
 #define LAPSES false
 #else
 #define LAPSES true
+#endif
+
+/* ---- guards that save time or work, and nothing else ---- */
+
+#ifdef WITHOUT_YIELDING_TO_THE_LIVING
+#define YIELDS_TO_NOBODY true
+#else
+#define YIELDS_TO_NOBODY false
+#endif
+#ifdef WITHOUT_TAKING_OUTCOMES
+#define TAKES_OUTCOMES false
+#else
+#define TAKES_OUTCOMES true
+#endif
+#ifdef WITHOUT_PASSING_WAKES_ON
+#define PASSES_WAKES_ON false
+#else
+#define PASSES_WAKES_ON true
 #endif

@@ -2,11 +2,13 @@
  * The lane protocol, small enough to look at every state of it: one lane, its publisher, a few workers, and a bounded
  * number of misfortunes. README.md in this folder tells what is modelled, what is left out, and how to run it.
  *
- * lane.pml     what there is, what is promised, who takes part
- * guards.pml   each guard of the protocol, and how to take it out
- * scripts.pml  the scripts of packages/handoff-lock/lua, one atomic step each
- * worker.pml   a job's way through its lane, and a turn from its first batch to its end
- * world.pml    the publisher, an operator, and everything that goes wrong by itself
+ * lane.pml          what there is, what is promised, who takes part
+ * guards.pml        each guard of the protocol, and how to take it out
+ * parts.pml         what several scripts have in common
+ * scripts.pml       the scripts of packages/handoff-lock/lua, one atomic step each
+ * worker-parts.pml  what a worker's steps are made of
+ * worker.pml        a job's way through its lane, and a turn from its first batch to its end
+ * world.pml         the publisher, an operator, and everything that goes wrong by itself
  */
 
 /* ---- size: each of these can be set from the command line ---- */
@@ -68,8 +70,8 @@
 #define ENDED 5
 
 mtype = {
-    own_token, renewal_only_prolongs, leaves_only_settled, one_place, line_within_cap, handed_out_whole, publish_order,
-    at_most_once, decided_on_the_latest, ends_after_row, told_after_row, joins_once, line_fits_model
+    own_token, renewal_only_prolongs, leaves_only_settled, one_place, line_within_cap, handed_out_whole, handed_out_once,
+    publish_order, at_most_once, decided_on_the_latest, ends_after_row, joins_once, line_fits_model
 };
 mtype = {
     line_full, in_line, settled, turn, waiting, absent, not_holder, released, yielded, next, renewed, gone, given_up,
@@ -142,7 +144,9 @@ bool asksToYield;
 bool spoken;
 
 #include "guards.pml"
+#include "parts.pml"
 #include "scripts.pml"
+#include "worker-parts.pml"
 #include "worker.pml"
 #include "world.pml"
 

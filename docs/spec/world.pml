@@ -53,6 +53,8 @@ proctype publisher() {
 
 /* ---- accidents ---- */
 
+#define HELD (lock != FREE && lock < NOBODY && (holders & BIT(lock)))
+
 inline drop_line() {
     do
     :: depth > 0 -> depth--; line[depth] = 0
@@ -77,7 +79,10 @@ inline give_away_job_of(runner) {
 }
 
 inline lapse() {
-    printf("world: the lock of %d lapses\n", lock);
+    if
+    :: HELD -> printf("world: the lock of worker %d is gone\n", lock)
+    :: else -> printf("world: a lock that nobody renews lapses\n")
+    fi;
     lock = FREE
 }
 
@@ -106,7 +111,9 @@ hidden byte swallowed;
 inline give_up_empty_seat(process) {
     swallowed = word[process];
     word[process] = 0;
+#ifndef WITHOUT_CLEARING_EMPTY_SEATS
     step_back(swallowed, process, false);
+#endif
     printf("worker %d: a wake for %d that nobody waits for, step_back, %e\n", process, swallowed, answer)
 }
 
@@ -121,7 +128,6 @@ inline lose_key(what) {
     printf("world: a stranger writes over key %d of the lane\n", what)
 }
 
-#define HELD (lock != FREE && lock < NOBODY && (holders & BIT(lock)))
 #define RUNS(request) (job[request] != NONE && job[request] < READY)
 #define UNHEARD_WAKE(process) (word[process] && !stands[process])
 
@@ -173,7 +179,11 @@ proctype world() {
 #else
     :: atomic { depth > 0 && !withdrawing && may(WITHDRAWAL) ->
         faults--;
-        d_step { withdrawing = line[depth - 1]; decided = decided | BIT(withdrawing) } }
+        d_step {
+            withdrawing = line[depth - 1];
+            decided = decided | BIT(withdrawing);
+            printf("world: the operator writes a row for %d\n", withdrawing)
+        } }
 #endif
     :: atomic { withdrawing -> d_step { printf("world: withdraw of %d\n", withdrawing); withdraw(withdrawing); withdrawing = 0 } }
     :: atomic { withdrawing -> withdrawing = 0 }
