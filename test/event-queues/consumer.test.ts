@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshRedis } from "../support/index.ts";
 import { addJobs, createGate, openPlainQueues, openReader, startConsumer } from "./setting.ts";
 
@@ -259,12 +259,13 @@ describe("closing", () => {
         return { kind: "completed" };
       },
     });
+    onTestFinished(() => gate.open());
     await eventually(() => consumer.activeCount() === 1);
 
-    await consumer.close({ deadlineMs: 200 });
+    const closing = consumer.close({ deadlineMs: 200 });
 
-    expect(consumer.state).toBe("closed");
-    gate.open();
+    await eventually(() => consumer.state === "closed");
+    await closing;
   });
 
   test("may be asked for twice", async () => {

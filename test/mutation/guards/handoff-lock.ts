@@ -10,6 +10,7 @@ import type { Guard } from "./guard.ts";
 const SRC = "packages/handoff-lock/src";
 const LOCK = "test/handoff-lock/lock.test.ts";
 const WAITING = "test/handoff-lock/waiting.test.ts";
+const STRANGERS = "test/handoff-lock/strangers.test.ts";
 const OUTAGE = "test/handoff-lock/outage.test.ts";
 
 export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
@@ -132,7 +133,12 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     file: `${SRC}/lanes-on-redis.ts`,
     guard: "seat.cancelled ? leaveInstead(result.turn) : result",
     without: "result",
-    tests: [{ file: WAITING, title: "a turn that arrives while the signal fires is left again" }],
+    tests: [
+      {
+        file: "test/handoff-lock/cancelling.test.ts",
+        title: "a turn that arrives while the signal fires is left again",
+      },
+    ],
   },
   {
     promise: "waiters ask at once when their subscription is back",
@@ -163,6 +169,20 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     guard: "ask === send && isUnknownScript(error)",
     without: "ask === sendWhole && isUnknownScript(error)",
     tests: [{ file: "test/handoff-lock/script-flush.test.ts", title: "every kind of call heals itself" }],
+  },
+  {
+    promise: "a lane in which somebody else left something is healed",
+    file: `${SRC}/lane-scripts.ts`,
+    guard: "if (healed || !isStumble(error)) throw error;",
+    without: "throw error;",
+    tests: [{ file: STRANGERS, title: "something that no script puts there" }],
+  },
+  {
+    promise: "an answer that no script gives is not believed",
+    file: `${SRC}/lane-scripts.ts`,
+    guard: "(call.isSound?.(reply) ?? true)",
+    without: "reply !== null",
+    tests: [{ file: STRANGERS, title: "something that no script puts there" }],
   },
   {
     promise: "closing leaves every turn that is still held",

@@ -276,6 +276,22 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
     tests: [{ file: REPAIR, title: "drops entries without a body and bodies without an entry" }],
   },
   {
+    promise: "a lock that would never lapse gets a lease",
+    file: `${LUA}/enter.lua`,
+    guard: "redis.call('PTTL', lock) == -1",
+    without: "false",
+    tests: [
+      { file: "test/handoff-lock/strangers.test.ts", title: "as a lock that would never lapse has a lease" },
+    ],
+  },
+  {
+    promise: "a request that stands twice is handed out once",
+    file: `${LUA}/parts/first-requests.lua`,
+    guard: "if stands[keys[index]] then",
+    without: "if false then",
+    tests: [{ file: REPAIR }],
+  },
+  {
     promise: "a full Redis refuses a publisher before anything was changed",
     file: `${LUA}/queue.lua`,
     guard: "local prefix, line = stamp(''), {}",

@@ -98,6 +98,13 @@ export const ORDER_STORE_GUARDS: readonly Guard[] = [
     tests: [{ file: "test/order-store/refused-body.test.ts" }],
   },
   {
+    promise: "an event whose text says more than what is read of it is kept as it was read",
+    file: `${SRC}/apply.ts`,
+    guard: "const plain = part.events.map(asRead);",
+    without: "const plain = part.events;",
+    tests: [{ file: "test/order-store/content.test.ts", title: "is decided and kept as it was read" }],
+  },
+  {
     promise: "a group that failed is tried lane by lane",
     file: `${SRC}/apply.ts`,
     guard: 'if (classify(error) !== "lost") return parts;',

@@ -356,6 +356,20 @@ export const WORKER_GUARDS: readonly Guard[] = [
     tests: [{ file: HEALTH, title: "Redis hangs" }],
   },
   {
+    promise: "a process whose Redis hands out no jobs is not ready",
+    file: `${SRC}/health.ts`,
+    guard: "if (refused !== null)",
+    without: "if (refused !== null && stopping())",
+    tests: [{ file: HEALTH, title: "Redis refuses to hand out jobs" }],
+  },
+  {
+    promise: "a process whose Redis began to evict keys is not ready",
+    file: `${SRC}/health.ts`,
+    guard: 'mayEvict() ? "may-evict" : "answers"',
+    without: 'mayEvict() ? "answers" : "answers"',
+    tests: [{ file: HEALTH, title: "Redis may evict keys" }],
+  },
+  {
     promise: "a Redis that may evict keys is refused",
     file: `${SRC}/redis-connection.ts`,
     guard: 'policy !== undefined && policy !== "noeviction"',
