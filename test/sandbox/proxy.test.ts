@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { type Server, type Socket, connect, createServer } from "node:net";
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 import { type ProxyDirection, type TcpProxy, startProxy } from "@junban/sandbox";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ProxyConnection } from "../../packages/sandbox/src/proxy-connection.ts";
 import { eventually } from "../support/index.ts";
 
 /** What a client or a server has seen of a connection. */
@@ -173,3 +174,37 @@ test("megabytes pass unharmed, and a reader that pauses holds the sender back", 
   behind.socket.resume();
   await eventually(() => behind.received.length === 32 << 20);
 });
+
+test("a connection that is reset in the moment in which it passes an end on is over all the same", async () => {
+  const [client, server] = await Promise.all([openSocket(), openSocket()]);
+  let over = 0;
+  const connection = new ProxyConnection(
+    { client: client.near, server: server.near },
+    { delayMs: () => 0, verdict: async () => "pass", isDropping: () => false },
+    () => (over += 1),
+  );
+  const end = server.near.end.bind(server.near);
+  server.near.end = () => {
+    end();
+    connection.reset();
+    return server.near;
+  };
+  client.far.end();
+  await eventually(() => over === 1);
+  client.far.destroy();
+  server.far.destroy();
+});
+
+/** Both ends of a connection. */
+async function openSocket(): Promise<{ near: Socket; far: Socket }> {
+  const listener = createServer({ allowHalfOpen: true });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as AddressInfo;
+  const arrived = once(listener, "connection") as Promise<[Socket]>;
+  const near = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const [far] = await arrived;
+  far.on("error", () => undefined);
+  far.resume();
+  listener.close();
+  return { near, far };
+}

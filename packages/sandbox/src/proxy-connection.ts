@@ -58,8 +58,11 @@ export class ProxyConnection {
   /** Ends both sides at once with a reset, as a machine does that does not know the connection. */
   reset(): void {
     this.#isOver = true;
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    for (const socket of [this.#client, this.#server]) {
+      // A socket that is about to end cannot be reset: libuv refuses, and Node then forgets the handle without closing it.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   #carry(direction: ProxyDirection, from: Socket, to: Socket): void {
