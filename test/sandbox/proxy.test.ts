@@ -176,23 +176,23 @@ test("megabytes pass unharmed, and a reader that pauses holds the sender back", 
 });
 
 test("a connection that is reset in the moment in which it passes an end on is over all the same", async () => {
-  const [client, server] = await Promise.all([openSocket(), openSocket()]);
+  const [towardsClient, towardsServer] = await Promise.all([openSocket(), openSocket()]);
   let over = 0;
   const connection = new ProxyConnection(
-    { client: client.near, server: server.near },
+    { client: towardsClient.near, server: towardsServer.near },
     { delayMs: () => 0, verdict: async () => "pass", isDropping: () => false },
     () => (over += 1),
   );
-  const end = server.near.end.bind(server.near);
-  server.near.end = () => {
+  const end = towardsServer.near.end.bind(server.near);
+  towardsServer.near.end = () => {
     end();
     connection.reset();
-    return server.near;
+    return towardsServer.near;
   };
-  client.far.end();
+  towardsClient.far.end();
   await eventually(() => over === 1);
-  client.far.destroy();
-  server.far.destroy();
+  towardsClient.far.destroy();
+  towardsServer.far.destroy();
 });
 
 /** Both ends of a connection. */

@@ -197,6 +197,6 @@ function tell(
   requests: readonly { readonly key: string }[],
 ): void {
   // Asked first: without anyone to tell, not even the list of keys is made.
-  if (moment.hasSubscribers)
-    moment.publish({ lcid, keys: requests.map(({ key }) => key) } satisfies BatchMoment);
+  if (!moment.hasSubscribers) return;
+  moment.publish({ lcid, keys: requests.map(({ key }) => key) } satisfies BatchMoment);
 }
