@@ -183,7 +183,7 @@ test("a connection that is reset in the moment in which it passes an end on is o
     { delayMs: () => 0, verdict: async () => "pass", isDropping: () => false },
     () => (over += 1),
   );
-  const end = towardsServer.near.end.bind(server.near);
+  const end = towardsServer.near.end.bind(towardsServer.near);
   towardsServer.near.end = () => {
     end();
     connection.reset();

@@ -81,7 +81,8 @@ const LEASE_SETTINGS = {
 const RECONNECT_MS = 20;
 
 export async function startServers(closings: Closings): Promise<Servers> {
-  const starting = [startPostgres(), startRedis({ appendOnly: true })] as const;
+  // No fault takes the power away, so nothing has to be forced to the disk, which others may be busy with.
+  const starting = [startPostgres({ fast: true }), startRedis({ appendOnly: true })] as const;
   for (const server of starting) {
     // Also when the other one fails: whatever was started has to be stopped.
     void server.then(
