@@ -201,7 +201,7 @@ export const ORDERS_GUARDS: readonly Guard[] = [
     file: `${SRC}/structure.ts`,
     guard: "return reachesPrototypes(key, member) ? found(KEY_RULE) : null;",
     without: "return null;",
-    tests: [{ file: STRUCTURE, title: "keys that reach for prototypes are invalid" }],
+    tests: [{ file: "test/order-store/content.test.ts", title: "__proto__ as a key: rejected" }],
   },
   {
     promise: "integers beyond 2^53 are refused, never rounded",
