@@ -1,7 +1,7 @@
 import { sourceTitle } from "./titles.ts";
 import type { Trial } from "./trial.ts";
 
-export const TABLE_HEAD = "| guard | where | test |\n| --- | --- | --- |\n";
+const TABLE_HEAD = "| guard | where | test |\n| --- | --- | --- |\n";
 
 /** The rows of docs/guarantees.md for these trials; a guard that nobody missed has none. */
 export function tableOf(trials: readonly Trial[], read: (path: string) => string): string {

@@ -12,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { textsWithout } from "./guards/guard.ts";
+import { editsOf, textsWithout } from "./guards/guard.ts";
 import type { Guard } from "./guards/guard.ts";
 
 const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", "dist", ".git", "coverage"]);
@@ -52,7 +52,7 @@ export class TreeCopy {
   /** Runs `work` while the guard is out of the copy, and puts it back whatever happens. */
   async without<Result>(guard: Guard, work: () => Promise<Result>): Promise<Result> {
     const before = new Map<string, string>();
-    for (const file of new Set([guard.file, ...(guard.and ?? []).map((edit) => edit.file)])) {
+    for (const file of new Set(editsOf(guard).map((edit) => edit.file))) {
       before.set(file, await readFile(join(this.folder, file), "utf8"));
     }
     const after = textsWithout(guard, (path) => before.get(path) ?? "");
