@@ -24,6 +24,10 @@ export async function runCommand<Options extends object>(command: {
   }
   const curtain = new AbortController();
   for (const name of SIGNALS) process.on(name, () => curtain.abort(new InterruptedError(name)));
+  for (const stream of [process.stdout, process.stderr]) {
+    // Node ignores the signal of a closed pipe (`| head`) and reports each write into it as an error instead.
+    stream.on("error", () => curtain.abort(new InterruptedError("SIGPIPE")));
+  }
   try {
     return await command.work(options, curtain.signal);
   } catch (error) {

@@ -3,7 +3,7 @@ import { EXIT } from "@junban/service";
 import { runCommand } from "./ending.ts";
 import { type ChaosOptions, HELP, readOptions } from "./options.ts";
 import { jsonOf, tableOf } from "./report.ts";
-import { hasPassed, runFault, type RunReport } from "./run.ts";
+import { brokenOff, hasPassed, runFault, type RunReport } from "./run.ts";
 import { startServers, type Closings } from "./stage.ts";
 
 async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: AbortSignal): Promise<number> {
@@ -21,7 +21,11 @@ async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: Ab
       signal.throwIfAborted();
       say(`${fault.name}: it ${fault.does}`);
       const sayOfFault = (line: string): void => say(`${fault.name}: ${line}`);
-      const report = await runFault({ fault, seconds, seed, servers, signal, say: sayOfFault });
+      const running = runFault({ fault, seconds, seed, servers, signal, say: sayOfFault });
+      const report = await running.catch((error: unknown) => {
+        signal.throwIfAborted();
+        return brokenOff(fault, { seed, error });
+      });
       reports.push(report);
       for (const sentence of report.wrong) sayOfFault(`WRONG: ${sentence}`);
       for (const sentence of report.late) sayOfFault(`LATE: ${sentence}`);
@@ -30,8 +34,11 @@ async function breakIt({ faults, seconds, seed, json }: ChaosOptions, signal: Ab
     }
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
+    // Also what was counted before somebody ended it.
+    if (reports.length > 0) {
+      (json ? process.stderr : process.stdout).write(`${tableOf(reports).join("\n")}\n`);
+    }
   }
-  (json ? process.stderr : process.stdout).write(`${tableOf(reports).join("\n")}\n`);
   return reports.every((report) => hasPassed(report)) ? EXIT.done : EXIT.wrong;
 }
 

@@ -39,7 +39,7 @@ export function readOptions(args: readonly string[]): Asked<ChaosOptions> {
       seconds: { type: "string", default: "10" },
       seed: { type: "string", default: String(Date.now() % SEED_SPAN) },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return null;
@@ -48,14 +48,19 @@ export function readOptions(args: readonly string[]): Asked<ChaosOptions> {
   const asked = values.fault.split(",");
   const unknown = asked.find((name) => name !== "all" && !names.includes(name));
   if (unknown !== undefined) return `there is no fault ${unknown}; one of all, ${names.join(", ")}`;
-  const seconds = Number(values.seconds);
-  const seed = Number(values.seed);
+  const seconds = wholeNumber(values.seconds);
+  const seed = wholeNumber(values.seed);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > MOST_SECONDS) {
     return `--seconds is a whole number from 1 to ${MOST_SECONDS}`;
   }
-  if (!Number.isSafeInteger(seed) || seed < 0) return "--seed is a whole number";
+  if (!Number.isSafeInteger(seed)) return "--seed is a whole number";
   const faults = asked.flatMap((name) =>
     name === "all" ? FAULTS : [...FAULTS, mixed].filter((fault) => fault.name === name),
   );
   return { faults, seconds, seed, json: values.json };
+}
+
+/** NaN for anything but digits. */
+export function wholeNumber(text: string): number {
+  return /^\d+$/u.test(text) ? Number(text) : Number.NaN;
 }

@@ -38,6 +38,7 @@ export class Recoveries {
     readonly says: string;
     readonly sinceMs: number;
     readonly boundMs: number;
+    readonly lcid?: string;
     readonly signal: AbortSignal;
   }): Promise<string> {
     const { says, boundMs } = strike;
@@ -56,22 +57,38 @@ export class Recoveries {
 
 /**
  * Milliseconds from `sinceMs` until the fleet has recovered: in every lane in which undecided events stand now, the first of
- * them is decided; and an event that was published later is acknowledged and decided, too. Null when that did not come
- * about within the bound and half a minute more.
+ * them is decided; an event that was first sent later is acknowledged and decided, too; and where the holder of one lane was
+ * hit, that lane is free or somebody else's. Null when that did not come about within the bound and half a minute more.
  */
 async function untilRecovered(
   stage: Stage,
-  { sinceMs, boundMs, signal }: { sinceMs: number; boundMs: number; signal: AbortSignal },
+  strike: {
+    readonly sinceMs: number;
+    readonly boundMs: number;
+    readonly lcid?: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<number | null> {
+  const { sinceMs, boundMs, lcid, signal } = strike;
   const waiting: Waiting = { sinceMs, untilMs: sinceMs + boundMs + PATIENCE_MS, signal };
+  const mark = stage.flow.begun;
+  const passedOn = lcid === undefined || (await lanePassedOn(stage, lcid, waiting));
   const stood = await insistently(waiting, async () => firstUndecided(stage));
-  const publishedBefore = stage.flow.published;
   const moved = stood !== null && (await allDecided(stage, stood, waiting));
-  const resumed = await insistently(waiting, async () =>
-    stage.flow.published > publishedBefore ? (stage.flow.latest ?? null) : null,
-  );
-  const goesOn = resumed !== null && (await allDecided(stage, [resumed], waiting));
-  return moved && goesOn ? Math.round(performance.now() - sinceMs) : null;
+  const fresh = await insistently(waiting, async () => stage.flow.firstSince(mark) ?? null);
+  const goesOn = fresh !== null && (await allDecided(stage, [fresh], waiting));
+  return passedOn && moved && goesOn ? Math.round(performance.now() - sinceMs) : null;
+}
+
+/** The lane whose holder was hit is free, or somebody else's. */
+async function lanePassedOn({ lanes }: Stage, lcid: string, waiting: Waiting): Promise<boolean> {
+  const before = await insistently(waiting, async () => lanes.inspect(lcid));
+  if (before?.holder === null) return true;
+  const passedOn = await insistently(waiting, async () => {
+    const { holder } = await lanes.inspect(lcid);
+    return holder === before?.holder ? null : true;
+  });
+  return passedOn === true;
 }
 
 /** Of every lane the first event that stands in it without a row. */

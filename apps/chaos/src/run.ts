@@ -44,10 +44,14 @@ const LOOK_EVERY_MS = 25;
 const FLOW_ENDS_WITHIN_MS = 60_000;
 const IDLE_WITHIN = "90s";
 const SENTENCES_KEPT = 20;
+/** The store counts no further. */
+const OUTBOX_COUNTED = 100_000;
 
-/** Nothing is wrong, and nothing came late. */
-export function hasPassed({ wrong, late }: Pick<RunReport, "wrong" | "late">): boolean {
-  return wrong.length === 0 && late.length === 0;
+/** Every figure is as promised, nothing else went wrong, and nothing came late. */
+export function hasPassed(report: Omit<RunReport, "fault" | "seed" | "published" | "applied">): boolean {
+  const { lost, doubleApplied, inversions, drift, orderPromised, recoveredMs, wrong, late } = report;
+  const isWhole = lost === 0 && doubleApplied === 0 && drift === 0 && (!orderPromised || inversions === 0);
+  return isWhole && recoveredMs !== null && wrong.length === 0 && late.length === 0;
 }
 
 /** One fault against a fresh fleet: events flow, the fault strikes for so many seconds, the flow ends, all is counted. */
@@ -75,11 +79,12 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
   }
 }
 
-async function untilItFlows({ flow }: Stage, signal: AbortSignal): Promise<void> {
+async function untilItFlows(stage: Stage, signal: AbortSignal): Promise<void> {
   const untilMs = performance.now() + FLOWS_WITHIN_MS;
-  while (flow.published < WARM_UP_EVENTS && performance.now() < untilMs) {
+  while (stage.flow.published < WARM_UP_EVENTS && performance.now() < untilMs) {
     await pause(LOOK_EVERY_MS, undefined, { signal });
   }
+  if (stage.flow.published < WARM_UP_EVENTS) stage.wrong("hardly anything flowed before the first strike");
 }
 
 /** Answers how often it struck. */
@@ -94,10 +99,11 @@ async function strikeAgainAndAgain(
   const isOver = (): boolean => performance.now() - startedMs >= seconds * 1_000;
   let struck = 0;
   while (struck < fault.leastStrikes || !isOver()) {
-    const strike = await fault.strike(stage, { random, struck, runSeconds: seconds, signal });
+    const striking = fault.strike(stage, { random, struck, runSeconds: seconds, signal });
+    const strike = await unlessAborted(striking, signal);
     struck += 1;
     say(await recoveries.from({ boundMs: fault.boundMs, ...strike, signal }));
-    await strike.aftercare?.();
+    if (strike.aftercare !== undefined) await unlessAborted(strike.aftercare(), signal);
     await pause(fault.calmMs, undefined, { signal });
   }
   return struck;
@@ -119,6 +125,9 @@ export async function comeToRest(stage: Stage, signal: AbortSignal): Promise<voi
   }
   const idle = await unlessAborted(stage.command(["wait-idle", "--timeout", IDLE_WITHIN]), signal);
   if (idle.code !== 0) stage.wrong(`the fleet did not come to rest: ${idle.output}`);
+  const families = Object.values(await stage.queues.counts());
+  const failed = families.reduce((sum, family) => sum + family.failed, 0);
+  if (failed > 0) stage.wrong(`${failed} jobs ended as failed, and none of these events should`);
 }
 
 export async function judge(
@@ -132,7 +141,12 @@ export async function judge(
   // Where a lane may lose its line, an order is compared with what must come of the order in which it was decided.
   const published = keepsOrder ? sendings : asDecided(sendings, stored.events);
   const reference = await thinkReference(published, { signal });
-  return verdictOf({ ...stored, sendings, reference });
+  const verdict = verdictOf({ ...stored, sendings, reference });
+  const { outboxUnpublished } = await stage.store.gauges();
+  if (outboxUnpublished !== Math.min(verdict.applied, OUTBOX_COUNTED)) {
+    stage.wrong(`${verdict.applied} events were applied, and ${outboxUnpublished} rows wait in the outbox`);
+  }
+  return verdict;
 }
 
 function asDecided<Event extends { source: string; id: string }>(
@@ -174,5 +188,29 @@ function reportOf(
     orderPromised: keepsOrder,
     wrong: wrong.slice(0, SENTENCES_KEPT),
     late: recoveries.late,
+  };
+}
+
+/** The report of a run that could not be finished. */
+export function brokenOff(
+  { name, boundMs, keepsOrder }: Fault,
+  { seed, error }: { readonly seed: number; readonly error: unknown },
+): RunReport {
+  const says = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return {
+    fault: name,
+    seed,
+    published: 0,
+    applied: 0,
+    lost: 0,
+    doubleApplied: 0,
+    inversions: 0,
+    drift: 0,
+    faultsInjected: 0,
+    recoveredMs: null,
+    boundMs,
+    orderPromised: keepsOrder,
+    wrong: [`the run broke off: ${says}`],
+    late: [],
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { createQueueReader, type QueueReader } from "@junban/event-queues";
 import { createLanes, type Lanes } from "@junban/handoff-lock";
 import { createOrderStore, migrate, type OrderStore } from "@junban/order-store";
 import {
@@ -44,6 +45,7 @@ export interface Stage {
   readonly redisServer: RedisServer;
   readonly workersPostgres: TcpProxy;
   readonly workersRedis: TcpProxy;
+  readonly publishersRedis: TcpProxy;
   readonly crew: Crew;
   /** How many workers there are in calm weather. */
   readonly workers: number;
@@ -51,6 +53,7 @@ export interface Stage {
   readonly flow: Flow;
   readonly store: OrderStore;
   readonly lanes: Lanes;
+  readonly queues: QueueReader;
   readonly redis: Redis;
   /** What went wrong besides what the verdict finds. */
   readonly troubles: readonly string[];
@@ -130,6 +133,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     redisServer: servers.redis,
     workersPostgres,
     workersRedis,
+    publishersRedis,
     crew,
     workers: WORKERS,
     publishers,
@@ -176,7 +180,7 @@ interface Place {
 function openWatch(
   { servers, databaseUrl, prefix }: Place,
   closings: Closings,
-): Pick<Stage, "store" | "lanes" | "redis"> {
+): Pick<Stage, "store" | "lanes" | "queues" | "redis"> {
   const redis = new Redis(servers.redis.url, {
     maxRetriesPerRequest: 1,
     retryStrategy: () => RECONNECT_MS,
@@ -184,15 +188,16 @@ function openWatch(
   // Each call answers for itself.
   redis.on("error", () => undefined);
   const lanes = createLanes({ redis, subscriber: redis.duplicate({ lazyConnect: true }), prefix });
+  const queues = createQueueReader({ redis: servers.redis.url, prefix });
   const store = createOrderStore({ databaseUrl, poolSize: 4, worker: "chaos" });
   closings.push(async () => {
     try {
-      await Promise.all([lanes.close(), store.close()]);
+      await Promise.all([lanes.close(), queues.close(), store.close()]);
     } finally {
       redis.disconnect();
     }
   });
-  return { redis, lanes, store };
+  return { redis, lanes, queues, store };
 }
 
 async function runCommand(

@@ -70,6 +70,7 @@ export function verdictOf(evidence: Evidence): Verdict {
   const lost = [...firsts].filter(([identity]) => !rows.has(identity)).map(([, sending]) => sending);
   const overtaken = inversionsOf([...firsts.keys()].flatMap((identity) => rows.get(identity) ?? []));
   const drifting = driftOf(evidence);
+  const doubled = evidence.orders.filter((order) => exceeds(order, evidence.reference.get(order.lcid)));
   const count = (outcome: string): number => events.filter((event) => event.outcome === outcome).length;
   const sentAgain = sendings.length - firsts.size;
   return {
@@ -80,7 +81,7 @@ export function verdictOf(evidence: Evidence): Verdict {
     deferred: count("deferred"),
     failed: count("failed"),
     lost: lost.length,
-    doubled: evidence.orders.filter((order) => exceeds(order, evidence.reference.get(order.lcid))).length,
+    doubled: doubled.length,
     inversions: overtaken.length,
     drift: drifting.size,
     sentAgain,
@@ -90,6 +91,7 @@ export function verdictOf(evidence: Evidence): Verdict {
     wrong: [
       ...lost.map(({ lcid, source, id }) => `${lcid}: ${source} ${id} was acknowledged and has no row`),
       ...overtaken.map(({ lcid, source, id }) => `${lcid}: ${source} ${id} overtook an earlier event`),
+      ...doubled.map(({ lcid }) => `${lcid}: more was applied than was published`),
       ...[...drifting.values()].flat(),
     ],
   };

@@ -10,6 +10,8 @@ export interface Strike {
    * back.
    */
   readonly sinceMs: number;
+  /** The lane whose holder was hit, where it was one lane's. */
+  readonly lcid?: string;
   /** Where the bound is another one than the fault's. */
   readonly boundMs?: number;
   /** What is to be done once the fleet has recovered, such as giving the fleet its lost worker back. */

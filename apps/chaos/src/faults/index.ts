@@ -3,7 +3,7 @@ import type { Fault } from "./fault.ts";
 import { CALM_MS, SERVICE_BOUND_MS } from "./fault.ts";
 import { laneLost, lockDeleted } from "./lanes.ts";
 import { backendTerminate, commitCut, postgresCut, postgresRestart, slowDatabase } from "./postgres.ts";
-import { duplicateStorm, publisherKilled } from "./publishers.ts";
+import { duplicateStorm, publisherCut, publisherKilled } from "./publishers.ts";
 import { redisCut, redisOom, redisRestart, redisScriptFlush } from "./redis.ts";
 import { freezeHolder, killHolder, killWorker, rollingRestart } from "./workers.ts";
 
@@ -25,6 +25,7 @@ export const FAULTS: readonly Fault[] = [
   backendTerminate,
   slowDatabase,
   publisherKilled,
+  publisherCut,
   duplicateStorm,
 ];
 

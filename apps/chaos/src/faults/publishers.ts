@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { CALM_MS, type Fault, HOLDER_BOUND_MS } from "./fault.ts";
+import { CALM_MS, type Fault, HOLDER_BOUND_MS, SERVICE_BOUND_MS } from "./fault.ts";
 import { AT_MOMENT, momentEnv } from "./moments.ts";
 
 const LONGEST_COUNTDOWN = 5;
 const STORM_MS = 2_000;
+const CUT_MS = 3_000;
 
 export const publisherKilled: Fault = {
   name: "publisher-killed",
@@ -18,6 +19,23 @@ export const publisherKilled: Fault = {
     const number = random.whole(0, stage.publishers.length - 1);
     await stage.publishers[number]?.doom({ preload: AT_MOMENT, env }, signal);
     return { says: `publisher ${number + 1} died between lane and job`, sinceMs: performance.now() };
+  },
+};
+
+export const publisherCut: Fault = {
+  name: "publisher-cut",
+  does: "lets every answer of Redis to publishers vanish for three seconds: they cannot know what was taken, and send it again",
+  boundMs: SERVICE_BOUND_MS,
+  keepsOrder: true,
+  leastStrikes: 1,
+  calmMs: CALM_MS,
+  strike: async (stage, { signal }) => {
+    const refusedBefore = stage.flow.refused;
+    stage.publishersRedis.drop("toClient");
+    await pause(CUT_MS, undefined, { signal });
+    stage.publishersRedis.heal();
+    if (stage.flow.refused === refusedBefore) stage.wrong("every answer reached the publishers all the same");
+    return { says: `publishers heard nothing for ${CUT_MS / 1_000} s`, sinceMs: performance.now() };
   },
 };
 

@@ -55,12 +55,14 @@ export const redisOom: Fault = {
   leastStrikes: 1,
   calmMs: CALM_MS,
   strike: async (stage) => {
+    const refusedBefore = stage.flow.refused;
     await withStandingLines(stage, async () => {
       // Less than what is in use already: from now on everything that may grow memory is refused.
       await stage.redis.config("SET", "maxmemory", "1mb");
     });
     await pause(FULL_MS);
     await stage.redis.config("SET", "maxmemory", "0");
+    if (stage.flow.refused === refusedBefore) stage.wrong("Redis was full and refused nothing");
     return { says: `Redis was full for ${FULL_MS / 1_000} s`, sinceMs: performance.now() };
   },
 };

@@ -43,7 +43,11 @@ export const killHolder: Fault = {
     const point = HOLDER_MOMENTS[struck % HOLDER_MOMENTS.length] ?? HOLDER_MOMENTS[0];
     const { moment = "junban.batch.read", says = "" } = point ?? {};
     const hit = await hitAtMoment(stage, { moment, sends: "SIGKILL", random, signal });
-    return { says: `worker ${hit.member.number} died ${says} (lane ${hit.lcid})`, sinceMs: hit.atMs };
+    return {
+      says: `worker ${hit.member.number} died ${says} (lane ${hit.lcid})`,
+      sinceMs: hit.atMs,
+      lcid: hit.lcid,
+    };
   },
 };
 
@@ -57,14 +61,14 @@ export const freezeHolder: Fault = {
   strike: async (stage, { random, struck, signal }) => {
     const moment: Moment = struck % 2 === 0 ? "junban.batch.read" : "junban.batch.committed";
     const { member, lcid, atMs } = await hitAtMoment(stage, { moment, sends: "SIGSTOP", random, signal });
-    const thawed = pause(2 * LEASE_MS, undefined, { signal }).then(() => stage.crew.resume(member));
-    // Heard of by whoever waits for the aftercare.
-    thawed.catch(() => undefined);
     return {
       says: `worker ${member.number} was frozen ${struck % 2 === 0 ? "before" : "after"} its COMMIT (lane ${lcid})`,
       sinceMs: atMs,
+      lcid,
+      // Only once the others have recovered without it, or it would be its own waking that is measured.
       aftercare: async () => {
-        await thawed;
+        await pause(Math.max(0, atMs + 2 * LEASE_MS - performance.now()), undefined, { signal });
+        stage.crew.resume(member);
         // What it does when it wakes is part of the fault; only then may it go.
         await pause(LEASE_MS / 2, undefined, { signal });
         await dismissCleanly(stage, member);

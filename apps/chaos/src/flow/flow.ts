@@ -17,6 +17,12 @@ const LOOK_EVERY_MS = 10;
 /** In a storm each event is sent up to so many more times. */
 const STORM_COPIES = 4;
 
+interface Sending {
+  readonly ordinal: number;
+  readonly event: EventEnvelope;
+  readonly isRepeat: boolean;
+}
+
 /** One publisher's way through the stream. */
 interface Desk {
   readonly number: number;
@@ -36,7 +42,7 @@ export class Flow {
   readonly #options: FlowOptions;
   readonly #desks: readonly Desk[];
   readonly #chapters: ReturnType<typeof chaptersOf>;
-  readonly #acknowledged: { readonly ordinal: number; readonly event: EventEnvelope }[] = [];
+  readonly #acknowledged: Sending[] = [];
   readonly #positions = new Set<string>();
   readonly #events = new Map<string, EventEnvelope>();
   readonly #refusals = new Map<string, number>();
@@ -77,9 +83,19 @@ export class Flow {
     return this.#events.get(requestKey);
   }
 
-  /** The event that was acknowledged last. */
-  get latest(): EventEnvelope | undefined {
-    return this.#acknowledged.at(-1)?.event;
+  /** How many sendings were begun: a mark in time for `firstSince`. */
+  get begun(): number {
+    return this.#sent;
+  }
+
+  /** An acknowledged event that was sent for the first time after the mark; undefined while there is none. */
+  firstSince(mark: number): EventEnvelope | undefined {
+    return this.#acknowledged.findLast(({ ordinal, isRepeat }) => ordinal > mark && !isRepeat)?.event;
+  }
+
+  /** How many sendings were refused or left unanswered. */
+  get refused(): number {
+    return [...this.#refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** How often events were refused or left unanswered, by reason. */
@@ -99,7 +115,7 @@ export class Flow {
   /** Sends events of an order outside the stream until they are acknowledged. */
   async send(events: readonly EventEnvelope[]): Promise<void> {
     const [desk] = this.#desks;
-    if (desk !== undefined) await this.#sendAll(desk, events, () => undefined);
+    if (desk !== undefined) await this.#sendAll(desk, events.map(asFirst), () => undefined);
   }
 
   /** Resolves when everything that was begun is acknowledged. Servers and publishers must be well by then. */
@@ -119,7 +135,7 @@ export class Flow {
       const call = this.#nextCall(desk);
       await this.#sendAll(
         desk,
-        call.map(({ event }) => event),
+        call.map(({ event, repeatOf }) => ({ event, isRepeat: repeatOf !== null })),
         (index) => {
           const step = call[index];
           if (step === undefined) return;
@@ -127,7 +143,12 @@ export class Flow {
           if (this.#isStorm) this.#copy(step.event, desk.random);
         },
       );
-      await this.#sendAll(desk, desk.copies.splice(0, STORM_COPIES * CALL_EVENTS), () => undefined);
+      const copies = desk.copies.splice(0, STORM_COPIES * CALL_EVENTS);
+      await this.#sendAll(
+        desk,
+        copies.map((event) => ({ event, isRepeat: true })),
+        () => undefined,
+      );
       const restMs = (call.length * 1_000 * this.#desks.length) / this.#options.eventsPerSecond;
       await pause(Math.max(restMs, LOOK_EVERY_MS));
     }
@@ -157,11 +178,11 @@ export class Flow {
 
   async #sendAll(
     { publisher }: Desk,
-    events: readonly EventEnvelope[],
+    events: readonly Omit<Sending, "ordinal">[],
     onAcknowledged: (index: number) => void,
   ): Promise<void> {
-    let left = events.map((event, index) => ({ index, event, ordinal: (this.#sent += 1) }));
-    for (const event of events) this.#events.set(requestOf(event).key, event);
+    let left = events.map((sending, index) => ({ ...sending, index, ordinal: (this.#sent += 1) }));
+    for (const { event } of events) this.#events.set(requestOf(event).key, event);
     while (left.length > 0 && !this.#isAbandoned) {
       const refusals = await publisher.publishAll(left.map(({ event }) => event));
       const refused: typeof left = [];
@@ -184,4 +205,8 @@ export class Flow {
     const copies = random.whole(0, STORM_COPIES);
     for (let copy = 0; copy < copies; copy += 1) random.pick(this.#desks).copies.push(event);
   }
+}
+
+function asFirst(event: EventEnvelope): Omit<Sending, "ordinal"> {
+  return { event, isRepeat: false };
 }

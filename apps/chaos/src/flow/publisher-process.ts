@@ -13,9 +13,23 @@ export interface Doom {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Thrown when a process that was to be hit at a moment of its own telling ended in another way. */
+class MissedMomentError extends Error {
+  readonly code = "MISSED_MOMENT";
+
+  constructor({ output }: { output: string }) {
+    super(`a publisher ended before the moment at which it was to be hit: ${output || "it said nothing"}`);
+    this.name = "MissedMomentError";
+  }
+}
+
+const DOOMED_WITHIN_MS = 30_000;
+
 /** One life of a publishing process. */
 class Life {
   readonly ended: Promise<null>;
+  /** What it wrote to its standard error. */
+  output = "";
   readonly #child: ChildProcess;
   readonly #answers = new Map<number, (refusals: readonly (string | null)[]) => void>();
   #calls = 0;
@@ -23,6 +37,7 @@ class Life {
   constructor(child: ChildProcess) {
     this.#child = child;
     this.ended = once(child, "exit").then(() => null);
+    child.stderr?.on("data", (chunk: Buffer) => (this.output += chunk.toString()));
     child.on("message", ({ number, refusals }: CallAnswer) => {
       this.#answers.get(number)?.(refusals);
       this.#answers.delete(number);
@@ -75,7 +90,10 @@ export class PublisherProcess {
     const life = this.#begin(doom);
     this.#life = life;
     await before?.kill();
-    await unlessAborted(life.ended, signal);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(DOOMED_WITHIN_MS)]);
+    await unlessAborted(life.ended, inTime);
+    // Anything else that ends it is not the point at which it was to be hit.
+    if (!life.output.includes('{"chaos":')) throw new MissedMomentError({ output: life.output });
   }
 
   async close(): Promise<void> {
@@ -88,7 +106,7 @@ export class PublisherProcess {
       env: { ...this.#env, ...doom?.env },
       execArgv: doom === undefined ? [] : ["--import", doom.preload],
       serialization: "advanced",
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     return new Life(child);
   }

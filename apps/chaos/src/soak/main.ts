@@ -2,8 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { EXIT } from "@junban/service";
+import { isGood } from "@junban/trial";
 import { runCommand, type Asked } from "../ending.ts";
-import { hasPassed } from "../run.ts";
+import { wholeNumber } from "../options.ts";
 import { startServers, type Closings } from "../stage.ts";
 import { plotOf } from "./plot.ts";
 import { soak, type SoakReport } from "./soak.ts";
@@ -39,16 +40,16 @@ function read(): Asked<Options> {
       seed: { type: "string", default: String(Date.now() % SEED_SPAN) },
       plot: { type: "string", default: "soak.svg" },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return null;
   const minutes = Number(values.minutes);
-  const seed = Number(values.seed);
+  const seed = wholeNumber(values.seed);
   if (!(minutes > 0 && minutes <= MOST_MINUTES)) {
     return `--minutes is a number above 0 and up to ${MOST_MINUTES}`;
   }
-  if (!Number.isSafeInteger(seed) || seed < 0) return "--seed is a whole number";
+  if (!Number.isSafeInteger(seed)) return "--seed is a whole number";
   return { minutes, seed, plot: values.plot, json: values.json };
 }
 
@@ -60,25 +61,43 @@ async function work({ minutes, seed, plot, json }: Options, signal: AbortSignal)
   };
   const closings: Closings = [];
   try {
+    // A place that cannot be written to is better found out now than in the end.
+    await writeFile(plot, "");
     say(`seed ${seed}; starting Postgres and Redis, which are thrown away afterwards`);
     const servers = await startServers(closings);
     const report = await soak({ minutes, seed, servers, signal, say });
     const title = `${minutes} minutes, ${report.verdict.published} events, ${report.marks.length} faults (seed ${seed})`;
-    await writeFile(plot, plotOf(report.looks, report.marks, { title }));
-    say(`the picture is in ${plot}`);
     const lines = linesOf(report);
     (json ? process.stderr : process.stdout).write(`${lines.join("\n")}\n`);
     if (json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
-    return hasPassed(report) ? EXIT.done : EXIT.wrong;
+    await writeFile(plot, plotOf(report.looks, report.marks, { title }));
+    say(`the picture is in ${plot}`);
+    return isLevelAndWhole(report) ? EXIT.done : EXIT.wrong;
   } finally {
     for (const close of closings.toReversed()) await close().catch(() => undefined);
   }
 }
 
-function jsonOf({ minutes, seed, verdict, marks, levels, recoveredMs, wrong, late }: SoakReport): object {
+function isLevelAndWhole({ verdict, levels, recoveredMs, wrong, late }: SoakReport): boolean {
+  const isLevel = levels === null || levels.every((level) => level.isLevel);
+  return isGood(verdict) && isLevel && recoveredMs !== null && wrong.length === 0 && late.length === 0;
+}
+
+function jsonOf(report: SoakReport): object {
+  const { minutes, seed, verdict, marks, levels, recoveredMs, wrong, late } = report;
   const { published, applied, lost, doubled, inversions, drift } = verdict;
   const counted = { published, applied, lost, doubleApplied: doubled, inversions, drift };
-  return { minutes, seed, ...counted, faultsInjected: marks.length, recoveredMs, levels, wrong, late };
+  return {
+    minutes,
+    seed,
+    ...counted,
+    faultsInjected: marks.length,
+    recoveredMs,
+    levels,
+    passed: isLevelAndWhole(report),
+    wrong,
+    late,
+  };
 }
 
 function linesOf({ verdict, marks, levels, recoveredMs, wrong, late }: SoakReport): readonly string[] {
