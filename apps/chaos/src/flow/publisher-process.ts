@@ -84,14 +84,23 @@ export class PublisherProcess {
     return refusals ?? died;
   }
 
-  /** Starts a process that ends the way the doom says. Resolves when it has ended. */
+  /**
+   * Puts a process in place that ends the way the doom says. Resolves when it has ended and its successor, which was started
+   * beside it, is in place: how long a process takes to start is not what a fault run asks.
+   * @throws {MissedMomentError} when it ended in another way
+   */
   async doom(doom: Doom, signal: AbortSignal): Promise<void> {
     const before = this.#life;
     const life = this.#begin(doom);
+    const successor = this.#begin();
     this.#life = life;
     await before?.kill();
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(DOOMED_WITHIN_MS)]);
-    await unlessAborted(life.ended, inTime);
+    try {
+      await unlessAborted(life.ended, inTime);
+    } finally {
+      this.#life = successor;
+    }
     // Anything else that ends it is not the point at which it was to be hit.
     if (!life.output.includes('{"chaos":')) throw new MissedMomentError({ output: life.output });
   }
