@@ -23,7 +23,7 @@ export interface TrialsOptions {
 /** Longest run of one test file, milliseconds. */
 const WITHIN_MS = 120_000;
 /** What a test may take that is expected to hang, milliseconds. */
-const HANGS_AFTER_MS = 20_000;
+const HANGS_AFTER_MS = 15_000;
 
 /** Takes guards out, one at a time in each of a few copies of the checkout. The checkout itself is only read. */
 export class Trials {
