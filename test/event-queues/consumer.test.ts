@@ -96,7 +96,8 @@ describe("a consumer", () => {
   test("does not run a job twice at once when its lock lapsed", async () => {
     const corner = freshRedis();
     const redis = corner.connect();
-    const [id] = await addJobs(openPlainQueues(corner), "payment", 1);
+    const queues = openPlainQueues(corner);
+    const [id] = await addJobs(queues, "payment", 1);
     const gate = createGate();
     const consumer = startConsumer(corner, {
       process: async () => {
@@ -110,12 +111,15 @@ describe("a consumer", () => {
     await redis.del(`${jobKey}:lock`);
     // Started twice: BullMQ saw it stall, and this same process fetched it again.
     await eventually(async () => (await redis.hget(jobKey, "ats")) === "2");
+    // Another job, fetched after that, is here: so what was fetched twice has arrived twice.
+    await addJobs(queues, "payment", 1);
+    await eventually(() => consumer.jobs.length === 2);
 
-    expect(consumer.jobs).toHaveLength(1);
-    expect(consumer.activeCount()).toBe(1);
+    expect(consumer.jobs.filter((job) => job.id === id)).toHaveLength(1);
+    expect(consumer.activeCount()).toBe(2);
     gate.open();
     await eventually(async () => (await redis.exists(jobKey)) === 0);
-    expect(consumer.jobs).toHaveLength(1);
+    expect(consumer.jobs).toHaveLength(2);
   });
 });
 

@@ -173,7 +173,7 @@ describe("readyz while both services answer", () => {
       const lcid = freshLcid();
       const worker = await startWorker(place, SHORT_LEASE);
       await expectReadiness(worker, READY);
-      expect(blocking.size).toBe(4);
+      await eventually(() => blocking.size === 4);
       isDead = true;
       await expectReadiness(worker, {
         status: 503,
