@@ -111,7 +111,7 @@ describe("a pool of one", () => {
   });
 
   test("two of one, with fifty applies at once: everybody gets a turn", async () => {
-    const shop = await openShop({ poolSize: 2 });
+    const shop = await openShop({ poolSize: 2, lockTimeoutMs: 20_000, statementTimeoutMs: 20_000 });
     const stories = Array.from({ length: 50 }, (_, index) => new Story(`O${index}`));
     const results = await Promise.all(
       stories.map(async (story) => shop.apply([story.placed(), story.sold("c1")])),
