@@ -114,6 +114,13 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     tests: [{ file: WAITING, title: "progress that only a poll sees keeps a waiter" }],
   },
   {
+    promise: "an outcome that crosses with a step back counts",
+    file: `${SRC}/lanes-on-redis.ts`,
+    guard: " ?? seat.outcome",
+    without: "",
+    tests: [{ file: WAITING, title: "is taken, so that a settled request does not stand" }],
+  },
+  {
     promise: "a wake that finds nobody is passed on",
     file: `${SRC}/seats.ts`,
     guard: 'if (word.kind === "wake") this.#onUnheardWake(word.lcid, word.key);',

@@ -220,6 +220,13 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
     tests: [{ file: WAITING, title: "an outcome that is there already is taken instead of stepping back" }],
   },
   {
+    promise: "clearing an empty seat leaves the outcome to the job that comes for it",
+    file: `${LUA}/step-back.lua`,
+    guard: "not ARGV[3] and ",
+    without: "",
+    tests: [{ file: WAITING, title: "a wake for an empty seat leaves the outcome" }],
+  },
+  {
     promise: "withdrawing drops nothing that is not standing",
     file: `${LUA}/withdraw.lua`,
     guard: "redis.call('LREM', wait, 1, key) == 0",
