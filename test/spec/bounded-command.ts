@@ -5,7 +5,6 @@ export interface CommandBounds {
   readonly timeoutMs: number;
   /** Ends the command, as running out of time does. */
   readonly signal: AbortSignal;
-  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface CommandEnd {
@@ -27,13 +26,12 @@ const MOST_CHARACTERS = 8_000_000;
 export async function runBounded(
   file: string,
   args: readonly string[],
-  { folder, timeoutMs, signal, environment = {} }: CommandBounds,
+  { folder, timeoutMs, signal }: CommandBounds,
 ): Promise<CommandEnd> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd: folder,
-      env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });

@@ -129,4 +129,28 @@ const USUAL: readonly Configuration[] = [
   },
 ];
 
-export const CONFIGURATIONS: readonly Configuration[] = [...SHORT, ...USUAL];
+const DEEP: readonly Configuration[] = [
+  {
+    name: "three faults",
+    says: "any three of the misfortunes that befall processes and calls",
+    define: { FAULTS: 3, KINDS: "CRASH+FREEZE+STALL+LOCK_LOST+RESENT+UNANSWERED+TROUBLE" },
+    progress: false,
+    effort: "deep",
+  },
+  {
+    name: "three workers, four requests",
+    says: "one misfortune in the largest world",
+    define: { WORKERS: 3, REQUESTS: 4, FAULTS: 1 },
+    progress: false,
+    effort: "deep",
+  },
+  {
+    name: "two faults, progress of three",
+    says: "any two misfortunes, and all of three requests are settled",
+    define: { FAULTS: 2 },
+    progress: true,
+    effort: "deep",
+  },
+];
+
+export const CONFIGURATIONS: readonly Configuration[] = [...SHORT, ...USUAL, ...DEEP];

@@ -53,8 +53,15 @@ async function judge(checker: ModelChecker, task: Task): Promise<Verdict> {
 }
 
 function tell({ task, answer }: Verdict, checker: ModelChecker, print: (line: string) => void): void {
-  if (answer.kind === "broken") for (const step of answer.steps) print(`        ${step}`);
+  if (answer.kind === "broken") for (const step of ends(answer.steps)) print(`        ${step}`);
   if (answer.kind !== "holds") print(`        by hand: ${checker.commandFor(task.question)}`);
+}
+
+/** A way into a cycle may wander through hundreds of polls; where it begins and ends is what matters. */
+function ends(steps: readonly string[]): readonly string[] {
+  const each = 30;
+  if (steps.length <= 2 * each + 1) return steps;
+  return [...steps.slice(0, each), `… ${steps.length - 2 * each} steps more …`, ...steps.slice(-each)];
 }
 
 interface ReportOptions {

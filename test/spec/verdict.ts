@@ -24,7 +24,7 @@ function wrongWith(task: Task, answer: Answer): string | null {
   return answer.promise === breaks ? null : `${answer.promise} is broken instead of ${breaks}`;
 }
 
-const NAME_WIDTH = 26;
+const NAME_WIDTH = 30;
 
 /** One line for people. */
 export function lineOf({ task, answer, tookMs, wrong }: Verdict): string {
