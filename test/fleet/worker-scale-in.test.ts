@@ -8,13 +8,22 @@ import {
   holdOrder,
   publish,
   rowsOf,
-  SHORT_LEASE,
   startWorker,
   waitingForLocks,
 } from "./worker-lab.ts";
-import type { WorkerProcess } from "./worker-lab.ts";
+import type { Environment, WorkerProcess } from "./worker-lab.ts";
 
 const LIMIT_MS = 180_000;
+
+/**
+ * A sweep comes every 3 to 6 seconds, and a transaction waits longer than that for its row: jobs put back because the wait was over
+ * stand in no lane meanwhile, and the figure would rightly leave them out.
+ */
+const PATIENT: Environment = {
+  JUNBAN_LEASE_MS: "12000",
+  JUNBAN_STATEMENT_TIMEOUT_MS: "11500",
+  JUNBAN_LOCK_TIMEOUT_MS: "11000",
+};
 
 async function standingSaidBy(workers: readonly WorkerProcess[]): Promise<number> {
   const texts = await Promise.all(workers.map((worker) => worker.get("/metrics")));
@@ -57,7 +66,7 @@ describe("a fleet that is cut down", () => {
     async () => {
       const place = await freshPlace();
       const lcid = freshLcid();
-      const workers = await Promise.all([startWorker(place, SHORT_LEASE), startWorker(place, SHORT_LEASE)]);
+      const workers = await Promise.all([startWorker(place, PATIENT), startWorker(place, PATIENT)]);
       await publish(place, eventsOf(lcid, 1));
       await eventually(async () => (await rowsOf(place)).length === 1, { withinMs: 30_000 });
       await eventually(async () => (await standingSaidBy(workers)) === 0, { withinMs: 30_000 });
@@ -65,7 +74,7 @@ describe("a fleet that is cut down", () => {
       try {
         await publish(place, eventsOf(lcid, 4).slice(1));
         await eventually(async () => (await waitingForLocks(place)) > 0);
-        await eventually(async () => (await standingSaidBy(workers)) === 3, { withinMs: 30_000 });
+        await eventually(async () => (await standingSaidBy(workers)) === 3, { withinMs: 60_000 });
       } finally {
         await letGo();
       }
