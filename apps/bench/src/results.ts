@@ -105,6 +105,8 @@ export interface RecoveryRow {
   readonly settings: "defaults" | "best";
   /** What the settings are, in a few words. */
   readonly note: string;
+  /** How long a dead holder can keep the key by these settings (a lease, a lock's duration); null where nothing says so. */
+  readonly leaseMs: number | null;
   /** From the kill to the next decision of that key; null: not within `withinMs`. */
   readonly movesAgainAfterMs: number | null;
   readonly withinMs: number;
