@@ -1,6 +1,12 @@
-import type { EventEnvelope } from "@junban/orders";
-import type { ProcessTree, Sandbox } from "@junban/sandbox";
+import { createOrderStore, migrate, type AuditFinding, type OrderStore } from "@junban/order-store";
+import { trafficOf } from "@junban/order-stories";
+import { startProcess, type ProcessTree, type Sandbox } from "@junban/sandbox";
+import { unlessAborted } from "@junban/trial";
 import type { Carrier, Contender, Ground } from "../contenders/contender.ts";
+import { cpuSecondsOf, residentBytesOf, type CpuSeconds } from "./process-figures.ts";
+import { workedOff } from "./working-off.ts";
+
+export { judge } from "./judging.ts";
 
 export interface LiveOptions {
   readonly sandbox: Sandbox;
@@ -13,6 +19,7 @@ export interface LiveOptions {
   readonly databaseUrl?: string;
   /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 2,000. */
   readonly warmUp?: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface Decision {
@@ -38,17 +45,174 @@ export interface Live {
   letGo(): number;
   /** Rows of `order_events` for these orders, in order of `seq`. */
   decisions(lcids: readonly string[]): Promise<readonly Decision[]>;
+  /** In what the rows of these orders differ from their own history. */
+  audit(lcids: readonly string[]): AsyncIterable<AuditFinding>;
   /** CPU seconds since its start, of its processes, of Redis and of Postgres; null where the system does not tell. */
-  cpuSeconds(): Promise<{ node: number; redis: number; postgres: number } | null>;
+  cpuSeconds(): Promise<CpuSeconds | null>;
   residentBytes(): Promise<number>;
+  /** Ends the processes and closes both ends. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** Starts the contender on fresh places and warms it up. */
-export declare function startLive(contender: Contender, options: LiveOptions): Promise<Live>;
+/** The worker's defaults, for everybody: 64 slots for each of four families, and the connections of its pool. */
+const CONCURRENCY = 256;
+const POOL_SIZE = 8;
+const FAMILIES = 4;
 
-/** What came of the events, in publish order: by the store's rows, against a fold of the published order. */
-export declare function judge(
-  live: Live,
-  events: readonly EventEnvelope[],
-): Promise<{ inversions: number; lost: number; doubled: number }>;
+const STARTED_WITHIN_MS = 60_000;
+const WARM_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 3_000;
+const ORDERS_AT_ONCE = 4;
+
+/** Starts the contender on fresh places and warms it up. */
+export async function startLive(contender: Contender, options: LiveOptions): Promise<Live> {
+  const { sandbox, prefix, signal = new AbortController().signal } = options;
+  signal.throwIfAborted();
+  const databaseUrl = options.databaseUrl ?? (await sandbox.postgres.createDatabase());
+  if (options.databaseUrl === undefined) await migrate({ databaseUrl });
+  const ground: Ground = {
+    databaseUrl,
+    redisUrl: sandbox.redis.url,
+    prefix,
+    concurrency: CONCURRENCY,
+    poolSize: POOL_SIZE,
+  };
+  const carrier = await contender.open(ground);
+  const live = new RunningContender({ contender, ground, carrier, sandbox });
+  try {
+    await live.start({ processes: options.processes ?? 1, env: options.env ?? {}, signal });
+    await warm(live, { events: options.warmUp ?? 2_000, signal });
+    return live;
+  } catch (error) {
+    await live.stop();
+    throw error;
+  }
+}
+
+/** Some orders with many events at once and many with few, so that both ways through a contender get warm. */
+async function warm(live: Live, { events, signal }: { events: number; signal: AbortSignal }): Promise<void> {
+  if (events === 0) return;
+  await live.carrier.publish(
+    trafficOf({ orders: 200, events, skew: "zipf", exponent: 0.7, seed: 1, lcidPrefix: "WARM-" }),
+  );
+  const { left } = await workedOff(live, { withinMs: WARM_WITHIN_MS, signal });
+  if (left > 0) {
+    throw new Error(`${live.contender.name} left ${left} of ${events} events that were to warm it up`);
+  }
+}
+
+class RunningContender implements Live {
+  readonly contender: Contender;
+  readonly ground: Ground;
+  readonly carrier: Carrier;
+  readonly #sandbox: Sandbox;
+  readonly #store: OrderStore;
+  #trees: readonly ProcessTree[] = [];
+  #stopping: Promise<void> | undefined;
+
+  constructor({
+    contender,
+    ground,
+    carrier,
+    sandbox,
+  }: Pick<Live, "contender" | "ground" | "carrier"> & { sandbox: Sandbox }) {
+    this.contender = contender;
+    this.ground = ground;
+    this.carrier = carrier;
+    this.#sandbox = sandbox;
+    // It only reads, and some of what it reads is long.
+    this.#store = createOrderStore({
+      databaseUrl: ground.databaseUrl,
+      worker: "bench",
+      statementTimeoutMs: 120_000,
+      idleTransactionTimeoutMs: 120_000,
+    });
+  }
+
+  get trees(): readonly ProcessTree[] {
+    return this.#trees;
+  }
+
+  async start(options: {
+    processes: number;
+    env: Readonly<Record<string, string>>;
+    signal: AbortSignal;
+  }): Promise<void> {
+    const { script, startedLine } = this.contender;
+    const env = { ...environmentOf(this.ground), ...this.contender.env, ...options.env };
+    for (let started = 0; started < options.processes; started += 1) {
+      const tree = await startProcess({ command: process.execPath, args: [script], env });
+      this.#trees = [...this.#trees, tree];
+    }
+    const lines = this.#trees.map(async (tree) =>
+      tree.waitForLine(startedLine, { withinMs: STARTED_WITHIN_MS }),
+    );
+    await unlessAborted(Promise.all(lines), options.signal);
+  }
+
+  freeze(): void {
+    for (const tree of this.#trees) tree.signal("SIGSTOP");
+  }
+
+  letGo(): number {
+    const atMs = performance.now();
+    for (const tree of this.#trees) tree.signal("SIGCONT");
+    return atMs;
+  }
+
+  async decisions(lcids: readonly string[]): Promise<readonly Decision[]> {
+    const asked = [...new Set(lcids)];
+    const found: Decision[] = [];
+    for (let start = 0; start < asked.length; start += ORDERS_AT_ONCE) {
+      const some = asked.slice(start, start + ORDERS_AT_ONCE);
+      const histories = await Promise.all(some.map(async (lcid) => this.#store.readHistory(lcid)));
+      for (const { source, id, lcid, seq, outcome, publishedAt, decidedAt } of histories.flat()) {
+        const [publishedAtMs, decidedAtMs] = [publishedAt.getTime(), decidedAt.getTime()];
+        found.push({ source, id, lcid, seq, outcome, publishedAtMs, decidedAtMs });
+      }
+    }
+    return found.toSorted((one, other) => one.seq - other.seq);
+  }
+
+  audit(lcids: readonly string[]): AsyncIterable<AuditFinding> {
+    return this.#store.audit(lcids);
+  }
+
+  async cpuSeconds(): Promise<CpuSeconds | null> {
+    const { postgres, redis } = this.#sandbox;
+    return cpuSecondsOf({
+      node: this.#trees.map(({ pid }) => pid),
+      redis: redis.pid,
+      postgres: postgres.pid,
+    });
+  }
+
+  async residentBytes(): Promise<number> {
+    return residentBytesOf(this.#trees.map(({ pid }) => pid));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping ??= this.#end();
+    await this.#stopping;
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all(this.#trees.map(async (tree) => tree.stop({ graceMs: STOP_WITHIN_MS })));
+    await Promise.all([this.carrier.close(), this.#store.close()]);
+  }
+}
+
+/** How a process learns of its ground; `groundOf` in processes/ground.ts reads it. */
+function environmentOf({ databaseUrl, redisUrl, prefix, concurrency, poolSize }: Ground): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    NODE_ENV: "production",
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    JUNBAN_PREFIX: prefix,
+    JUNBAN_CONCURRENCY: String(concurrency / FAMILIES),
+    JUNBAN_PG_POOL: String(poolSize),
+    JUNBAN_HTTP_PORT: "0",
+    BENCH_CONCURRENCY: String(concurrency),
+  };
+}
