@@ -1,0 +1,81 @@
+/** What is set for a contender's process in one arm of a recovery test, beside what the contender sets anyway. */
+export interface RecoveryArm {
+  readonly env: Readonly<Record<string, string>>;
+  /** What that means in the contender's own words, for the table. */
+  readonly note: string;
+}
+
+/** How soon a contender notices that a holder is gone: as it comes, and as fast as its documentation lets it be. */
+export interface RecoverySettings {
+  readonly defaults: RecoveryArm;
+  readonly best: RecoveryArm;
+}
+
+const BULLMQ_DEFAULTS = "BullMQ: lockDuration 30 s, stalledInterval 30 s, maxStalledCount 1, retries at once";
+const BULLMQ_BEST =
+  "BullMQ: lockDuration 2 s (renewed each second), stalledInterval 1 s, maxStalledCount 1,000";
+const BULLMQ_DEFAULT_ENV = { BENCH_RETRY_BACKOFF_MS: "0" };
+const BULLMQ_BEST_ENV = {
+  BENCH_LOCK_DURATION_MS: "2000",
+  BENCH_STALLED_INTERVAL_MS: "1000",
+  BENCH_MAX_STALLED_COUNT: "1000",
+  BENCH_RETRY_BACKOFF_MS: "0",
+};
+
+/** By the contender's name. Read by the processes in processes/. */
+export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
+  groupmq: {
+    defaults: {
+      env: {},
+      note: "jobTimeoutMs 30 s, stalledInterval 30 s and maxStalledCount 1 (60 s and 2 above 50 jobs at once), stalledGracePeriod 5 s, backoff 0.5 s doubling to 30 s",
+    },
+    best: {
+      env: {
+        BENCH_JOB_TIMEOUT_MS: "2000",
+        BENCH_STALLED_INTERVAL_MS: "1000",
+        BENCH_STALLED_GRACE_MS: "0",
+        BENCH_MAX_STALLED_COUNT: "1000",
+        BENCH_RETRY_BACKOFF_MS: "0",
+      },
+      note: "jobTimeoutMs 2 s (heartbeats from 0.2 s on, each 0.67 s), stalledInterval 1 s (one check each 2 s gets through), stalledGracePeriod 0, maxStalledCount 1,000, retries at once",
+    },
+  },
+  graphile: {
+    defaults: {
+      env: {},
+      note: "a job of a process that died is locked for 4 hours, looked for each 8 to 10 minutes; a retry waits e^attempts seconds, and the queue goes on without it",
+    },
+    best: {
+      env: { BENCH_RESET_LOCKED_MS: "1000" },
+      note: "looked for each second; the 4 hours are fixed in its SQL (unlocking a dead worker is an operator's act), and so is the retry's delay",
+    },
+  },
+  pgboss: {
+    defaults: {
+      env: {},
+      note: "expireInSeconds 15 min, maintenanceIntervalSeconds 120, retryDelay 0",
+    },
+    best: {
+      env: { BENCH_EXPIRE_SECONDS: "2", BENCH_MAINTENANCE_SECONDS: "1" },
+      note: "expireInSeconds 2 (there is no heartbeat: a job that takes longer runs twice), maintenanceIntervalSeconds 1, retryDelay 0",
+    },
+  },
+  redlock: {
+    defaults: { env: BULLMQ_DEFAULT_ENV, note: `lock of 5 s, extended by itself; ${BULLMQ_DEFAULTS}` },
+    best: {
+      env: { ...BULLMQ_BEST_ENV, BENCH_KEY_LOCK_MS: "1000" },
+      note: `lock of 1 s, extended by itself; ${BULLMQ_BEST}`,
+    },
+  },
+  "naive-lock": {
+    defaults: { env: BULLMQ_DEFAULT_ENV, note: `SET NX PX 30 s; ${BULLMQ_DEFAULTS}` },
+    best: {
+      env: { ...BULLMQ_BEST_ENV, BENCH_KEY_LOCK_MS: "2000" },
+      note: `SET NX PX 2 s (never extended: what takes longer is no longer alone); ${BULLMQ_BEST}`,
+    },
+  },
+  "pg-row-lock": {
+    defaults: { env: BULLMQ_DEFAULT_ENV, note: `a row lock ends with its connection; ${BULLMQ_DEFAULTS}` },
+    best: { env: BULLMQ_BEST_ENV, note: `a row lock ends with its connection; ${BULLMQ_BEST}` },
+  },
+};
