@@ -16,6 +16,12 @@ export {
 } from "./errors.ts";
 export { startPostgres, type PostgresOptions, type PostgresServer } from "./postgres.ts";
 export { postgresFigures, type PostgresFigures } from "./postgres-figures.ts";
+export {
+  forgetStatementTimes,
+  statementTimes,
+  STATEMENT_TIMES,
+  type StatementTime,
+} from "./statement-times.ts";
 export { createGuestDatabase, type GuestDatabase } from "./guest-database.ts";
 export { findRedisBinary, type RedisBinary, type RedisSearch } from "./redis-binary.ts";
 export { startRedis, type RedisOptions, type RedisServer } from "./redis.ts";

@@ -15,6 +15,8 @@ export interface LiveOptions {
   readonly processes?: number;
   /** Set for the process in addition to the contender's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The ground as the processes, and they alone, are told of it; for a proxy in front of a server. */
+  readonly groundOfProcesses?: (ground: Ground) => Ground;
   /** A database that already holds something; a fresh, migrated one by default. */
   readonly databaseUrl?: string;
   /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 2,000. */
@@ -80,7 +82,9 @@ export async function startLive(contender: Contender, options: LiveOptions): Pro
   const carrier = await contender.open(ground);
   const live = new RunningContender({ contender, ground, carrier, sandbox });
   try {
-    await live.start({ processes: options.processes ?? 1, env: options.env ?? {}, signal });
+    const { processes = 1, groundOfProcesses = (same) => same } = options;
+    const env = { ...environmentOf(groundOfProcesses(ground)), ...contender.env, ...options.env };
+    await live.start({ processes, env, signal });
     await warm(live, { events: options.warmUp ?? 2_000, signal });
     return live;
   } catch (error) {
@@ -133,15 +137,10 @@ class RunningContender implements Live {
     return this.#trees;
   }
 
-  async start(options: {
-    processes: number;
-    env: Readonly<Record<string, string>>;
-    signal: AbortSignal;
-  }): Promise<void> {
+  async start(options: { processes: number; env: NodeJS.ProcessEnv; signal: AbortSignal }): Promise<void> {
     const { script, startedLine } = this.contender;
-    const env = { ...environmentOf(this.ground), ...this.contender.env, ...options.env };
     for (let started = 0; started < options.processes; started += 1) {
-      const tree = await startProcess({ command: process.execPath, args: [script], env });
+      const tree = await startProcess({ command: process.execPath, args: [script], env: options.env });
       this.#trees = [...this.#trees, tree];
     }
     const lines = this.#trees.map(async (tree) =>
