@@ -58,16 +58,22 @@ export interface LatencyRow {
   readonly lost: number;
 }
 
-/** publish: how fast events are put in, `at` events a call. */
+/**
+ * publish: how fast events are put in, so many at once: 1 is one call after another of one event each, 256 are so many such
+ * calls under way, 2,000 are one call of so many.
+ */
 export interface PublishRow {
   readonly name: string;
   readonly at: number;
   readonly eventsPerSecond: number;
 }
 
-/** fairness: single events of other orders, with and without a flood on one. Ratios: flooded ÷ quiet, as `p50` and `p99`. */
+/**
+ * fairness: single events of other orders, without a flood on one, while one that was published is worked off, and while one is
+ * still being published. Ratios to quiet: `p50` and `p99` of flooded, `p50Flooding` and `p99Flooding`.
+ */
 export interface FairnessRow {
-  readonly arm: "quiet" | "flooded";
+  readonly arm: "quiet" | "flooded" | "flooding";
   readonly flood: number;
   readonly others: number;
   readonly p50Ms: number;
