@@ -61,6 +61,7 @@ function wrongArrow(path: string, target: string, typeOnly: boolean): string | n
 /** Folders whose inside a test folder may open, besides the package of its own name. */
 const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/fleet", ["apps/worker"]],
+  ["test/bench", ["apps/bench"]],
   ["test/chaos", ["apps/chaos"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],

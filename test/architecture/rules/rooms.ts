@@ -13,6 +13,7 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["prom-client", ["packages/service/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/"]],
+  ["echarts", ["apps/bench/", "apps/chaos/"]],
 ]);
 
 /** Production modules that import a library outside the rooms it belongs to. */
