@@ -1,133 +1,73 @@
-import { cpus, totalmem } from "node:os";
-import { parseArgs } from "node:util";
-/** Measures how fast a backlog is worked off, contender by contender in the same run: `npm run bench -- --workload hot`. */
-import { hotStory, trafficOf } from "@junban/order-stories";
-import type { EventEnvelope } from "@junban/orders";
-import { startSandbox } from "@junban/sandbox";
-import { CONTENDERS, type Contender } from "./contenders.ts";
-import { runRound, type RoundResult } from "./round.ts";
+/** Measures Junban beside others that apply the same events: `npm run bench -- --workload hot`. */
+import { isMissingServer, startSandbox } from "@junban/sandbox";
+import { EXIT } from "@junban/service";
+import { InterruptedError } from "@junban/trial";
+import { machineOf } from "./machine.ts";
+import { type BenchOptions, HELP, readOptions } from "./options.ts";
+import { runProfile } from "./profile/run-profile.ts";
+import { plot } from "./report/plot.ts";
+import { BACKLOGS } from "./workloads/index.ts";
 
-const WORKLOADS: Readonly<Record<string, (events: number, seed: number) => readonly EventEnvelope[]>> = {
-  hot: (events, seed) => hotStory({ lcid: "HOT-1", events, seed }),
-  zipf: (events, seed) => trafficOf({ orders: 1_000, events, skew: "zipf", seed }),
-  uniform: (events, seed) => trafficOf({ orders: 10_000, events, skew: "uniform", seed }),
-};
-
-interface Arguments {
-  readonly workload: string;
-  readonly events: number;
-  readonly peers: readonly Contender[];
-  readonly rounds: number;
-  readonly seed: number;
-  readonly json: boolean;
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
-function readArguments(): Arguments | string {
-  const { values } = parseArgs({
-    options: {
-      workload: { type: "string", default: "hot" },
-      events: { type: "string", default: "8000" },
-      peers: { type: "string", default: "junban-single,bullmq-noop" },
-      rounds: { type: "string", default: "3" },
-      seed: { type: "string", default: "1" },
-      json: { type: "boolean", default: false },
-    },
-  });
-  const names = ["junban", ...values.peers.split(",").filter((name) => name !== "" && name !== "junban")];
-  const peers = names.map((name) => CONTENDERS.find((contender) => contender.name === name));
-  const numbers = [values.events, values.rounds, values.seed].map(Number);
-  if (!(values.workload in WORKLOADS)) return `--workload is one of ${Object.keys(WORKLOADS).join(", ")}`;
-  if (peers.includes(undefined)) {
-    return `--peers are some of ${CONTENDERS.map(({ name }) => name).join(", ")}`;
-  }
-  if (!numbers.every((value) => Number.isSafeInteger(value) && value > 0)) {
-    return "--events, --rounds and --seed are whole numbers above 0";
-  }
-  const [events = 0, rounds = 0, seed = 0] = numbers;
-  return {
-    workload: values.workload,
-    events,
-    rounds,
-    seed,
-    json: values.json,
-    peers: peers.filter((peer) => peer !== undefined),
-  };
-}
-
-async function run(options: Arguments): Promise<void> {
-  const say = (line: string): void => {
-    process.stderr.write(`${line}\n`);
-  };
-  const events = WORKLOADS[options.workload]?.(options.events, options.seed) ?? [];
+async function measure(options: BenchOptions, signal: AbortSignal): Promise<void> {
+  const { workload, json, plotFolder } = options;
+  say("starting Postgres and Redis, which are thrown away afterwards");
   const sandbox = await startSandbox();
-  const rounds = new Map<string, RoundResult[]>(options.peers.map(({ name }) => [name, []]));
   try {
-    for (let round = 0; round < options.rounds; round += 1) {
-      for (let turn = 0; turn < options.peers.length; turn += 1) {
-        // Another one starts each round, so that none always finds the machine as the one before it left it.
-        const contender = options.peers[(round + turn) % options.peers.length];
-        if (contender === undefined) continue;
-        const result = await runRound(sandbox, contender, { events, prefix: `bench-${round}-${turn}` });
-        rounds.get(contender.name)?.push(result);
-        say(
-          `round ${round + 1}/${options.rounds} ${contender.name}: ${Math.round(result.eventsPerSecond)} events/s`,
-        );
-      }
-    }
+    signal.throwIfAborted();
+    const machine = await machineOf(sandbox);
+    const run = await workload.run({ ...options, sandbox, machine, say, signal });
+    const text = json ? [JSON.stringify(run)] : workload.table(run);
+    process.stdout.write(`${text.join("\n")}\n`);
+    if (plotFolder !== null) for (const file of await plot([run], plotFolder)) say(`drew ${file}`);
   } finally {
     await sandbox.stop();
   }
-  print(options, rounds);
 }
 
-function print(
-  { workload, events, json }: Arguments,
-  rounds: ReadonlyMap<string, readonly RoundResult[]>,
-): void {
-  const results = [...rounds].map(([name, of]) => ({
-    name,
-    eventsPerSecond: Math.round(median(of.map(({ eventsPerSecond }) => eventsPerSecond))),
-    inversions: summed(of.map(({ inversions }) => inversions)),
-    lost: summed(of.map(({ lost }) => lost)),
-    cpuSecondsPer1000: median(of.flatMap(({ cpuSecondsPer1000 }) => cpuSecondsPer1000 ?? [])),
-  }));
-  const own = results.find(({ name }) => name === "junban")?.eventsPerSecond ?? 0;
-  const ratios = Object.fromEntries(
-    results
-      .filter(({ name }) => name !== "junban")
-      .map(({ name, eventsPerSecond }) => [name, own / eventsPerSecond]),
-  );
-  if (json) {
-    const machine = { cores: cpus().length, memoryBytes: totalmem(), node: process.version };
-    process.stdout.write(`${JSON.stringify({ workload, events, machine, results, ratios })}\n`);
-    return;
+/** On servers of its own, which tell more of themselves and so are slower. */
+async function profile(options: BenchOptions, folder: string): Promise<void> {
+  const { workload, contenders, withinMs } = options;
+  const backlog = BACKLOGS.find(({ name }) => name === workload.name);
+  if (backlog === undefined) throw new RangeError(`--profile knows the backlogs only, not ${workload.name}`);
+  const events = backlog.eventsOf(options);
+  process.stdout.write(await runProfile({ folder, workload: workload.name, events, contenders, withinMs }));
+}
+
+/** The command's exit code. */
+async function run(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (options === null) {
+    process.stdout.write(HELP);
+    return EXIT.done;
   }
-  process.stdout.write(`${workload}, ${events} events, medians of the rounds\n`);
-  for (const { name, eventsPerSecond, inversions, lost, cpuSecondsPer1000 } of results) {
-    const ratio = ratios[name] === undefined ? "" : `  junban is ${ratios[name].toFixed(2)} times as fast`;
-    const checked = lost === null ? "" : `  lost ${lost}, inversions ${inversions}`;
-    process.stdout.write(
-      `${name.padEnd(14)} ${String(eventsPerSecond).padStart(7)} events/s  ${cpuSecondsPer1000.toFixed(3)} CPU s per 1,000${checked}${ratio}\n`,
-    );
+  if (typeof options === "string") {
+    say(options);
+    return EXIT.usage;
+  }
+  const curtain = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => curtain.abort(new InterruptedError(name)));
+  }
+  try {
+    const { profileFolder } = options;
+    await (profileFolder === null ? measure(options, curtain.signal) : profile(options, profileFolder));
+    return EXIT.done;
+  } catch (error) {
+    // What fails after Ctrl-C, fails because of it.
+    const { code, line } = endingOf(curtain.signal.aborted ? curtain.signal.reason : error);
+    say(line);
+    return code;
   }
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  const middle = Math.floor(sorted.length / 2);
-  const [low = 0, high = 0] =
-    sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : [sorted[middle - 1], sorted[middle]];
-  return (low + high) / 2;
+function endingOf(error: unknown): { readonly code: number; readonly line: string } {
+  if (error instanceof InterruptedError) return { code: error.exitCode, line: error.message };
+  if (isMissingServer(error)) return { code: EXIT.unreachable, line: error.message };
+  return { code: EXIT.wrong, line: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-function summed(values: readonly (number | null)[]): number | null {
-  return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-}
-
-const options = readArguments();
-if (typeof options === "string") {
-  process.stderr.write(`${options}\n`);
-  process.exitCode = 2;
-} else {
-  await run(options);
-}
+process.exitCode = await run(process.argv.slice(2));

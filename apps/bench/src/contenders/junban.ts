@@ -1,43 +1,68 @@
 import { fileURLToPath } from "node:url";
+import { createPublisher, createQueueReader } from "@junban/event-queues";
+import type { EventEnvelope } from "@junban/orders";
+import type { Carrier, Contender, Ground, Setting } from "./contender.ts";
 
-/** One way of emptying the same queues, run as a process of its own. */
-export interface Contender {
-  readonly name: string;
-  readonly what: string;
-  readonly script: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** A line it prints once it fetches jobs. */
-  readonly startedLine: RegExp;
-  /** Whether it applies the events, so that the store can be asked what came of them. */
-  readonly applies: boolean;
-}
+const WORKER = fileURLToPath(new URL("../../../worker/dist/main.js", import.meta.url));
+const PUBLISHED_AT_ONCE = 2_000;
+/** A backlog of any size may stand in one lane: the publisher's bound is not what is measured. */
+const LANE_CAP = 10_000_000;
 
-const WORKER = fileURLToPath(new URL("../../worker/dist/main.js", import.meta.url));
-const EMPTY = fileURLToPath(new URL("../dist/empty-processor.js", import.meta.url));
-
-export const CONTENDERS: readonly Contender[] = [
+const TAKEN_ALIKE: readonly Setting[] = [
   {
-    name: "junban",
-    what: "one worker process, default settings",
-    script: WORKER,
-    env: {},
-    startedLine: /the worker serves/u,
-    applies: true,
+    name: "JUNBAN_CONCURRENCY",
+    value: "64",
+    why: "slots of each family, 256 together: the default",
+    source: null,
   },
-  {
-    name: "junban-single",
-    what: "the same worker, one event a batch and one lane a commit",
-    script: WORKER,
-    env: { JUNBAN_LANE_BATCH: "1", JUNBAN_COMMIT_LANES: "1" },
-    startedLine: /the worker serves/u,
-    applies: true,
-  },
-  {
-    name: "bullmq-noop",
-    what: "BullMQ with an empty processor on the same queues and slots: the carrier's own ceiling",
-    script: EMPTY,
-    env: {},
-    startedLine: /started/u,
-    applies: false,
-  },
+  { name: "JUNBAN_PG_POOL", value: "8", why: "connections: the default", source: null },
 ];
+
+export const junban: Contender = {
+  name: "junban",
+  version: "junban 0.1.0",
+  what: "one worker process, default settings",
+  settings: TAKEN_ALIKE,
+  promises: "publish order",
+  applies: true,
+  script: WORKER,
+  env: {},
+  startedLine: /the worker serves/u,
+  open: openJunban,
+};
+
+export const junbanSingle: Contender = {
+  ...junban,
+  name: "junban-single",
+  what: "the same worker, one event a batch and one lane a commit",
+  settings: [
+    ...TAKEN_ALIKE,
+    { name: "JUNBAN_LANE_BATCH", value: "1", why: "shows what batches are worth", source: null },
+    { name: "JUNBAN_COMMIT_LANES", value: "1", why: "shows what shared commits are worth", source: null },
+  ],
+  env: { JUNBAN_LANE_BATCH: "1", JUNBAN_COMMIT_LANES: "1" },
+};
+
+async function openJunban({ redisUrl, prefix }: Ground): Promise<Carrier> {
+  const publisher = createPublisher({ redis: redisUrl, prefix, laneCap: LANE_CAP });
+  const queues = createQueueReader({ redis: redisUrl, prefix });
+  return {
+    publish: async (events: readonly EventEnvelope[]) => {
+      for (let start = 0; start < events.length; start += PUBLISHED_AT_ONCE) {
+        const results = await publisher.publishAll(events.slice(start, start + PUBLISHED_AT_ONCE));
+        const refused = results.find((result) => result.kind === "refused");
+        if (refused !== undefined) throw refused.error;
+      }
+    },
+    left: async () => {
+      const families = Object.values(await queues.counts());
+      return families.reduce(
+        (sum, { waiting, prioritized, active, delayed }) => sum + waiting + prioritized + active + delayed,
+        0,
+      );
+    },
+    close: async () => {
+      await Promise.all([publisher.close(), queues.close()]);
+    },
+  };
+}

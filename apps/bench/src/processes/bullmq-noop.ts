@@ -1,17 +1,17 @@
 /** BullMQ alone: takes each job and completes it, in the manner of its own documentation. Started by the bench as a process. */
-import { FAMILY_QUEUES, QUEUE_PREFIX } from "@junban/event-queues";
+import { FAMILY_QUEUES } from "@junban/event-queues";
 import { Worker } from "bullmq";
+import { groundOf } from "./ground.ts";
 
-const url = process.env["REDIS_URL"];
-if (url === undefined) throw new TypeError("REDIS_URL is not set");
-const concurrency = Number(process.env["JUNBAN_CONCURRENCY"] ?? 64);
+const { redisUrl, prefix, concurrency } = groundOf(process.env);
+const names = Object.values(FAMILY_QUEUES);
 
-const workers = Object.values(FAMILY_QUEUES).map(
+const workers = names.map(
   (name) =>
     new Worker(name, async () => undefined, {
-      connection: { url, maxRetriesPerRequest: null },
-      prefix: process.env["JUNBAN_PREFIX"] ?? QUEUE_PREFIX,
-      concurrency,
+      connection: { url: redisUrl, maxRetriesPerRequest: null },
+      prefix,
+      concurrency: concurrency / names.length,
       removeOnComplete: { count: 0 },
     }),
 );

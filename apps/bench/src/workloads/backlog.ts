@@ -1,0 +1,170 @@
+import { hotStory, trafficOf } from "@junban/order-stories";
+import type { EventEnvelope } from "@junban/orders";
+import { columns } from "../report/columns.ts";
+import { cell, duration, rounded, whole } from "../report/figures.ts";
+import type { BacklogRow, Run } from "../results.ts";
+import { backlogRound, type BacklogRound } from "../rounds/backlog-round.ts";
+import { median, percentile } from "../rounds/statistics.ts";
+import type { Stage, Workload } from "./workload.ts";
+
+/** A workload whose events are all published before the first is let go. */
+export interface Backlog extends Workload<BacklogRow> {
+  /** The same seed tells the same events. */
+  eventsOf(options: { readonly events: number; readonly seed: number }): readonly EventEnvelope[];
+}
+
+const DEFAULT_EVENTS = 8_000;
+
+export const hot: Backlog = backlog({
+  name: "hot",
+  what: "a backlog of one order",
+  eventsOf: ({ events, seed }) => hotStory({ lcid: "HOT-1", events, seed }),
+});
+
+export const zipf: Backlog = backlog({
+  name: "zipf",
+  what: "a backlog of 1,000 orders, few of them with most events (Zipf, s = 1.1)",
+  eventsOf: ({ events, seed }) => trafficOf({ orders: 1_000, events, skew: "zipf", seed }),
+});
+
+export const uniform: Backlog = backlog({
+  name: "uniform",
+  what: "a backlog of 10,000 orders, each as likely as the other",
+  eventsOf: ({ events, seed }) => trafficOf({ orders: 10_000, events, skew: "uniform", seed }),
+});
+
+function backlog({ name, what, eventsOf }: Pick<Backlog, "name" | "what" | "eventsOf">): Backlog {
+  return {
+    name,
+    what,
+    defaultEvents: DEFAULT_EVENTS,
+    eventsOf,
+    run: async (stage) => runBacklog(name, { stage, events: eventsOf(stage) }),
+    table: tableOf,
+  };
+}
+
+async function runBacklog(
+  workload: string,
+  { stage, events }: { stage: Stage; events: readonly EventEnvelope[] },
+): Promise<Run<BacklogRow>> {
+  const { contenders, sandbox, withinMs, signal, say } = stage;
+  const taken = new Map<string, BacklogRound[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = 0; round < stage.rounds; round += 1) {
+    for (let turn = 0; turn < contenders.length; turn += 1) {
+      // Another one starts each round, so that none always finds the machine as the one before it left it.
+      const contender = contenders[(round + turn) % contenders.length];
+      if (contender === undefined) continue;
+      const prefix = `${workload}-${round}-${turn}`;
+      const one = await backlogRound(contender, { sandbox, prefix, events, withinMs, signal });
+      taken.get(contender.name)?.push(one);
+      const cutOff = one.left > 0 ? `, cut off with ${whole(one.left)} left` : "";
+      say(
+        `round ${round + 1}/${stage.rounds} ${contender.name}: ${whole(rateOf(one))} events a second${cutOff}`,
+      );
+    }
+  }
+  const results = [...taken].map(([name, rounds]) => rowOf(name, rounds));
+  return {
+    workload,
+    events: events.length,
+    seed: stage.seed,
+    rounds: stage.rounds,
+    machine: stage.machine,
+    results,
+    ratios: ratiosOf(results),
+  };
+}
+
+function rateOf({ decided, seconds }: BacklogRound): number {
+  return decided / seconds;
+}
+
+function rowOf(name: string, rounds: readonly BacklogRound[]): BacklogRow {
+  const judgements = rounds.map(({ judgement }) => judgement);
+  const left = Math.max(...rounds.map((round) => round.left));
+  return {
+    name,
+    eventsPerSecond: median(rounds.map(rateOf)),
+    p50Ms: latencyOf(rounds, 50),
+    p99Ms: latencyOf(rounds, 99),
+    inversions: sumOf(judgements.map((judgement) => judgement?.inversions ?? null)),
+    // What was not decided when it was cut off may yet have been.
+    lost: left > 0 ? null : sumOf(judgements.map((judgement) => judgement?.lost ?? null)),
+    doubled: sumOf(judgements.map((judgement) => judgement?.doubled ?? null)),
+    left,
+    cpuSecondsPer1000: cpuOf(rounds, "node"),
+    redisCpuSecondsPer1000: cpuOf(rounds, "redis"),
+    postgresCpuSecondsPer1000: cpuOf(rounds, "postgres"),
+    redisCallsPerEvent: null,
+    redisTripsPerEvent: null,
+    postgresTripsPerEvent: null,
+    postgresTripsPerTransaction: null,
+  };
+}
+
+/** Null also where so many events were not decided that nobody can tell. */
+function latencyOf(rounds: readonly BacklogRound[], of100: number): number | null {
+  return figureOf(rounds.map(({ latenciesMs }) => latenciesMs && percentile(latenciesMs, of100)));
+}
+
+function cpuOf(rounds: readonly BacklogRound[], part: "node" | "redis" | "postgres"): number | null {
+  return figureOf(rounds.map(({ cpu, decided }) => cpu && (cpu[part] / decided) * 1_000));
+}
+
+function figureOf(values: readonly (number | null)[]): number | null {
+  const middle = median(values.map((value) => value ?? Number.NaN));
+  return Number.isFinite(middle) ? middle : null;
+}
+
+function sumOf(values: readonly (number | null)[]): number | null {
+  return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+}
+
+function ratiosOf([own, ...peers]: readonly BacklogRow[]): Readonly<Record<string, number>> {
+  const rate = own?.eventsPerSecond ?? Number.NaN;
+  return Object.fromEntries(peers.map(({ name, eventsPerSecond }) => [name, rate / eventsPerSecond]));
+}
+
+function tableOf({ workload, events, rounds, results, ratios }: Run<BacklogRow>): readonly string[] {
+  const milliseconds = (value: number | null): string => cell(value, duration);
+  return [
+    `${workload}: a backlog of ${whole(events)} events, medians of ${rounds} ${rounds === 1 ? "round" : "rounds"}`,
+    ...columns([
+      [
+        "",
+        "events/s",
+        "junban is",
+        "p50",
+        "p99",
+        "inversions",
+        "lost",
+        "doubled",
+        "left",
+        "CPU ms: node",
+        "redis",
+        "postgres",
+        "calls",
+        "trips",
+        "PG trips/tx",
+      ],
+      ...results.map((row) => [
+        row.name,
+        rounded(row.eventsPerSecond),
+        ratios[row.name] === undefined ? "" : `${rounded(ratios[row.name] ?? 0)} ×`,
+        milliseconds(row.p50Ms),
+        milliseconds(row.p99Ms),
+        cell(row.inversions),
+        cell(row.lost),
+        cell(row.doubled),
+        cell(row.left),
+        cell(row.cpuSecondsPer1000, rounded),
+        cell(row.redisCpuSecondsPer1000, rounded),
+        cell(row.postgresCpuSecondsPer1000, rounded),
+        cell(row.redisCallsPerEvent, rounded),
+        cell(row.redisTripsPerEvent, rounded),
+        cell(row.postgresTripsPerTransaction, rounded),
+      ]),
+    ]),
+  ];
+}
