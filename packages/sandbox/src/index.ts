@@ -22,6 +22,7 @@ export {
   STATEMENT_TIMES,
   type StatementTime,
 } from "./statement-times.ts";
+export { vacuumDatabase } from "./vacuum-database.ts";
 export { createGuestDatabase, type GuestDatabase } from "./guest-database.ts";
 export { findRedisBinary, type RedisBinary, type RedisSearch } from "./redis-binary.ts";
 export { startRedis, type RedisOptions, type RedisServer } from "./redis.ts";

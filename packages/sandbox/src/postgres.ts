@@ -214,7 +214,8 @@ async function startAndWait(options: {
 
 async function createDatabase(adminUrl: string, template: string | undefined): Promise<string> {
   const name = `sandbox_${randomBytes(6).toString("hex")}`;
-  const from = template === undefined ? "" : ` TEMPLATE ${pg.escapeIdentifier(template)}`;
+  // As files: a large one would otherwise go through the log as well, block by block.
+  const from = template === undefined ? "" : ` TEMPLATE ${pg.escapeIdentifier(template)} STRATEGY file_copy`;
   await runStatement(adminUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}${from}`);
   return name;
 }

@@ -1,0 +1,129 @@
+import { times, whole } from "../report/figures.ts";
+import type { HistoryRow } from "../results.ts";
+import { startLive } from "../rounds/live.ts";
+import { workedOff } from "../rounds/working-off.ts";
+import { wholeBacklogRate } from "./measuring/backlog-rate.ts";
+import { inColumns } from "./measuring/columns.ts";
+import { WrongPastError } from "./measuring/errors.ts";
+import { ownOf, runOf } from "./measuring/own.ts";
+import { copyOf, databaseWithPast, inboxRows } from "./measuring/past.ts";
+import { pastsOf, type Past } from "./measuring/pasts.ts";
+import { median } from "./measuring/statistics.ts";
+import { inTurn, Rounds } from "./measuring/turns.ts";
+import type { Stage, Workload } from "./workload.ts";
+
+export interface HistoryOptions {
+  /** Past events of the one order: few and many. */
+  readonly order: { readonly short: number; readonly long: number };
+  /** Rows in the inbox, of as many orders as the short one has rows: few and many. */
+  readonly inbox: { readonly short: number; readonly long: number };
+  /** Events that warm the worker up; what a contender gets by default when left out. */
+  readonly warmUp?: number;
+}
+
+const DEFAULT_WARM_UP = 2_000;
+
+/**
+ * What a long past costs: the same further events on an order with few past events and on one with many, and on orders whose
+ * inbox has few rows and many.
+ */
+export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
+  return {
+    name: "history",
+    what: "a backlog on an order with few past events and with many, and on a small inbox and a large one",
+    defaultEvents: 8_000,
+    run: async (stage) => {
+      const results = await measure(options, stage);
+      return runOf("history", stage, { results, ratios: ratiosOf(results) });
+    },
+    table: ({ results, ratios, events, rounds }) => [
+      `history: ${whole(events)} further events behind a past, medians of ${rounds}`,
+      ...inColumns([
+        ["", "past", "events/s", "÷ short"],
+        ...results.map(({ arm, past, eventsPerSecond }, index) => [
+          arm === "order" ? "events of the order" : "rows in the inbox",
+          whole(past),
+          whole(eventsPerSecond),
+          index % 2 === 0 ? "" : times(ratios[arm] ?? Number.NaN),
+        ]),
+      ]),
+    ],
+  };
+}
+
+export const history: Workload<HistoryRow> = historyOf({
+  order: { short: 10, long: 10_000 },
+  inbox: { short: 1_000, long: 1_000_000 },
+});
+
+async function measure(options: HistoryOptions, stage: Stage): Promise<readonly HistoryRow[]> {
+  const pasts = pastsOf({ ...options, events: stage.events, seed: stage.seed });
+  const databases = new Map<Past, string>();
+  for (const past of pasts) databases.set(past, await prepared(past, stage));
+  const rates = new Rounds<number>();
+  for (let round = 0; round < stage.rounds; round += 1) {
+    for (const past of inTurn(pasts, round)) {
+      const rate = await measurePast(past, {
+        stage,
+        databaseUrl: await copyOf(stage.sandbox, databases.get(past) as string),
+        prefix: `history-${round}-${past.name}`,
+        warmUp: options.warmUp ?? DEFAULT_WARM_UP,
+      });
+      rates.add(past.name, rate);
+      stage.say(`round ${round + 1}/${stage.rounds} ${past.name}: ${whole(rate)} events/s`);
+    }
+  }
+  return pasts.map(({ arm, rows, name }) => ({
+    arm,
+    past: rows,
+    eventsPerSecond: median(rates.of(name)),
+  }));
+}
+
+/** Made once a run; each round works on a copy. */
+async function prepared({ name, orders, rows }: Past, { sandbox, signal, say }: Stage): Promise<string> {
+  let said = 0;
+  const databaseUrl = await databaseWithPast(sandbox, orders, {
+    signal,
+    onProgress: (done) => {
+      const tenths = Math.floor((10 * done) / orders.length);
+      if (tenths > said) say(`making the past: ${name}, ${tenths * 10} %`);
+      said = Math.max(said, tenths);
+    },
+  });
+  const found = await inboxRows(databaseUrl);
+  if (found !== rows) throw new WrongPastError({ what: name, rows: found, expected: rows });
+  return databaseUrl;
+}
+
+interface PastRound {
+  readonly stage: Stage;
+  readonly databaseUrl: string;
+  readonly prefix: string;
+  readonly warmUp: number;
+}
+
+async function measurePast(past: Past, { stage, databaseUrl, prefix, warmUp }: PastRound): Promise<number> {
+  const { sandbox, signal, withinMs } = stage;
+  const live = await startLive(ownOf(stage), { sandbox, prefix, databaseUrl, warmUp, signal });
+  try {
+    // Neither arm pays for reading its orders from the copy's cold files.
+    await live.carrier.publish(past.touching);
+    await workedOff(live, { withinMs, signal });
+    const rate = await wholeBacklogRate(live, past.further, { what: past.name, withinMs, signal });
+    const expected = past.rows + warmUp + past.touching.length + past.further.length;
+    const rows = await inboxRows(databaseUrl);
+    if (rows !== expected) throw new WrongPastError({ what: past.name, rows, expected });
+    return rate;
+  } finally {
+    await live.stop();
+  }
+}
+
+function ratiosOf(rows: readonly HistoryRow[]): Readonly<Record<string, number>> {
+  const ratioOf = (wanted: HistoryRow["arm"]): number => {
+    const [short, long] = rows.filter(({ arm }) => arm === wanted);
+    return (long?.eventsPerSecond ?? Number.NaN) / (short?.eventsPerSecond ?? Number.NaN);
+  };
+  return { order: ratioOf("order"), inbox: ratioOf("inbox") };
+}

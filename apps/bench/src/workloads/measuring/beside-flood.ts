@@ -1,0 +1,111 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { EventEnvelope } from "@junban/orders";
+import type { Contender } from "../../contenders/contender.ts";
+import { startLive, type Decision, type Live } from "../../rounds/live.ts";
+import type { Stage } from "../workload.ts";
+import { UndecidedError } from "./errors.ts";
+import { FLOOD_LCID, lastDecidedMs, outlasts, type FairnessArm, type Flood } from "./flood.ts";
+import { offer } from "./pacing.ts";
+import { spreadOf, type Spread } from "./statistics.ts";
+
+export interface BesideFlood {
+  readonly arm: FairnessArm;
+  readonly flood: Flood;
+  readonly singles: readonly EventEnvelope[];
+  readonly perSecond: number;
+  readonly prefix: string;
+  readonly warmUp?: number;
+  readonly stage: Stage;
+}
+
+const FLOOD_CALL = 500;
+const LOOK_EVERY_MS = 20;
+
+/** How long the singles took from publishing to decision; null when the flood beside them was over before they were. */
+export async function besideFlood(contender: Contender, options: BesideFlood): Promise<Spread | null> {
+  const { stage, prefix, warmUp } = options;
+  const { sandbox, signal } = stage;
+  const live = await startLive(contender, {
+    sandbox,
+    prefix,
+    signal,
+    ...(warmUp === undefined ? {} : { warmUp }),
+  });
+  try {
+    switch (options.arm) {
+      case "quiet":
+        return spreadOf(await decidedSingles(live, options));
+      case "flooded":
+        return await whileWorkedOff(live, options);
+      case "flooding":
+        return await whilePublished(live, options);
+    }
+  } finally {
+    await live.stop();
+  }
+}
+
+/** The whole flood stands in line before its first event is decided. */
+async function whileWorkedOff(live: Live, options: BesideFlood): Promise<Spread | null> {
+  const { events } = options.flood;
+  live.freeze();
+  await live.carrier.publish(events);
+  live.letGo();
+  const singles = await decidedSingles(live, options);
+  const decisions = await live.decisions([FLOOD_LCID]);
+  return outlasts({ published: events.length, decisions }, singles) ? spreadOf(singles) : null;
+}
+
+/** As fast as it can be published, by a producer of its own: within one, singles would wait behind the flood before Redis. */
+async function whilePublished(live: Live, options: BesideFlood): Promise<Spread | null> {
+  const { events } = options.flood;
+  const producer = await live.contender.open(live.ground);
+  const enough = new AbortController();
+  let endedAtMs = Number.POSITIVE_INFINITY;
+  const publication = (async () => {
+    for (let published = 0; published < events.length; published += FLOOD_CALL) {
+      if (enough.signal.aborted) return;
+      await producer.publish(events.slice(published, published + FLOOD_CALL));
+    }
+    endedAtMs = Date.now();
+  })();
+  try {
+    const singles = await Promise.race([
+      decidedSingles(live, options),
+      // A publication that fails ends the measurement; one that ends by itself does not.
+      publication.then(async () => new Promise<never>(() => undefined)),
+    ]);
+    return lastDecidedMs(singles) < endedAtMs ? spreadOf(singles) : null;
+  } finally {
+    enough.abort();
+    await publication.catch(() => undefined);
+    await producer.close();
+  }
+}
+
+async function decidedSingles(live: Live, options: BesideFlood): Promise<readonly Decision[]> {
+  const { singles, perSecond, stage } = options;
+  const { signal, withinMs } = stage;
+  await offer(live.carrier, singles, { perSecond, signal });
+  const untilMs = performance.now() + withinMs;
+  const found: Decision[] = [];
+  // From the latest back, so that hardly anybody is asked for in vain.
+  const pending = singles.map(({ lcid }) => lcid);
+  for (let lcid = pending.at(-1); lcid !== undefined; lcid = pending.at(-1)) {
+    const [decision] = await live.decisions([lcid]);
+    if (decision !== undefined) {
+      found.push(decision);
+      pending.pop();
+      continue;
+    }
+    if (performance.now() > untilMs) {
+      throw new UndecidedError({
+        what: "single events of other orders",
+        left: pending.length,
+        of: singles.length,
+      });
+    }
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+  }
+  return found;
+}

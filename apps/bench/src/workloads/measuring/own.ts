@@ -1,0 +1,18 @@
+import type { Contender } from "../../contenders/contender.ts";
+import type { Run } from "../../results.ts";
+import type { Stage } from "../workload.ts";
+
+/** Junban, whom the workloads about its own behaviour measure alone. */
+export function ownOf({ contenders }: Pick<Stage, "contenders">): Contender {
+  const [own] = contenders;
+  if (own === undefined) throw new RangeError("a stage has Junban as its first contender");
+  return own;
+}
+
+export function runOf<Row>(
+  workload: string,
+  { events, seed, rounds, machine }: Stage,
+  { results, ratios }: Pick<Run<Row>, "results" | "ratios">,
+): Run<Row> {
+  return { workload, events, seed, rounds, machine, results, ratios };
+}
