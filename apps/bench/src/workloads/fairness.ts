@@ -1,11 +1,11 @@
+import { columns } from "../report/columns.ts";
 import { duration, times, whole } from "../report/figures.ts";
 import type { FairnessRow } from "../results.ts";
 import { besideFlood } from "./measuring/beside-flood.ts";
-import { inColumns } from "./measuring/columns.ts";
 import { FloodEndedError } from "./measuring/errors.ts";
 import { Flood, singlesOf, type FairnessArm } from "./measuring/flood.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
-import { medianSpread, type Spread } from "./measuring/statistics.ts";
+import { medianSpread, type Spread } from "./measuring/spread.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -38,7 +38,7 @@ export function fairnessOf(options: FairnessOptions): Workload<FairnessRow> {
     },
     table: ({ results, ratios, rounds }) => [
       `fairness: single events of other orders, publish to decision, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["", "flood", "others", "p50", "p99", "slowest"],
         ...results.map(({ arm, flood, others, p50Ms, p99Ms, maxMs }) => [
           ARM_NAMES[arm],

@@ -1,12 +1,12 @@
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
+import { columns } from "../report/columns.ts";
 import { times, whole } from "../report/figures.ts";
 import type { GrowthRow } from "../results.ts";
 import { judge, startLive } from "../rounds/live.ts";
+import { median } from "../rounds/statistics.ts";
 import { wholeBacklogRate } from "./measuring/backlog-rate.ts";
-import { inColumns } from "./measuring/columns.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
-import { median } from "./measuring/statistics.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -47,7 +47,7 @@ export function growthOf(options: GrowthOptions): Workload<GrowthRow> {
     },
     table: ({ results, ratios, rounds, machine }) => [
       `growth: backlogs worked off on ${machine.cores} cores, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["", "processes", "events", "events/s", "inversions", "lost"],
         ...results.map(({ workload, processes, events, eventsPerSecond, inversions, lost }) => [
           workload,

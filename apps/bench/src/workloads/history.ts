@@ -1,14 +1,14 @@
+import { columns } from "../report/columns.ts";
 import { times, whole } from "../report/figures.ts";
 import type { HistoryRow } from "../results.ts";
 import { startLive } from "../rounds/live.ts";
+import { median } from "../rounds/statistics.ts";
 import { workedOff } from "../rounds/working-off.ts";
 import { wholeBacklogRate } from "./measuring/backlog-rate.ts";
-import { inColumns } from "./measuring/columns.ts";
 import { WrongPastError } from "./measuring/errors.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
 import { copyOf, databaseWithPast, inboxRows } from "./measuring/past.ts";
 import { pastsOf, type Past } from "./measuring/pasts.ts";
-import { median } from "./measuring/statistics.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -38,7 +38,7 @@ export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
     },
     table: ({ results, ratios, events, rounds }) => [
       `history: ${whole(events)} further events behind a past, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["", "past", "events/s", "÷ short"],
         ...results.map(({ arm, past, eventsPerSecond }, index) => [
           arm === "order" ? "events of the order" : "rows in the inbox",

@@ -1,16 +1,17 @@
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
 import type { Contender } from "../contenders/contender.ts";
+import { columns } from "../report/columns.ts";
 import { duration, times, whole } from "../report/figures.ts";
 import type { LatencyRow } from "../results.ts";
 import { placesOf } from "../rounds/judging.ts";
 import { startLive, type Live } from "../rounds/live.ts";
+import { median } from "../rounds/statistics.ts";
 import { workedOff } from "../rounds/working-off.ts";
 import { backlogRate } from "./measuring/backlog-rate.ts";
-import { inColumns } from "./measuring/columns.ts";
 import { runOf } from "./measuring/own.ts";
 import { offer } from "./measuring/pacing.ts";
-import { median, medianSpread, spreadOf, type Spread } from "./measuring/statistics.ts";
+import { medianSpread, spreadOf, type Spread } from "./measuring/spread.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -47,7 +48,7 @@ export function latencyOf(options: LatencyOptions): Workload<LatencyRow> {
     },
     table: ({ results, ratios, rounds }) => [
       `latency: publish to decision at a share of each one's own rate, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["", "load", "events/s", "p50", "p90", "p99", "slowest", "inversions", "lost", "p99 of junban"],
         ...results.map((row) => [
           row.name,

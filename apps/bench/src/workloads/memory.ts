@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
+import { columns } from "../report/columns.ts";
 import { bytes, times, whole } from "../report/figures.ts";
 import type { MemoryRow } from "../results.ts";
 import { startLive, type Live } from "../rounds/live.ts";
+import { median } from "../rounds/statistics.ts";
 import { workedOff } from "../rounds/working-off.ts";
-import { inColumns } from "./measuring/columns.ts";
 import { UndecidedError } from "./measuring/errors.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
-import { median } from "./measuring/statistics.ts";
 import { Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -39,7 +39,7 @@ export function memoryOf(options: MemoryOptions): Workload<MemoryRow> {
     },
     table: ({ results, ratios, rounds }) => [
       `memory: resident memory of one worker process, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["after", "resident"],
         ...results.map(({ events, residentBytes }) => [`${whole(events)} events`, bytes(residentBytes)]),
       ]),

@@ -1,12 +1,12 @@
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
 import type { Carrier } from "../contenders/contender.ts";
+import { columns } from "../report/columns.ts";
 import { times, whole } from "../report/figures.ts";
 import type { PublishRow } from "../results.ts";
 import { startLive } from "../rounds/live.ts";
-import { inColumns } from "./measuring/columns.ts";
+import { median } from "../rounds/statistics.ts";
 import { runOf } from "./measuring/own.ts";
-import { median } from "./measuring/statistics.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -47,7 +47,7 @@ export function publishOf(options: PublishOptions): Workload<PublishRow> {
     },
     table: ({ results, ratios, rounds }) => [
       `publish: events put in by one producer, medians of ${rounds}`,
-      ...inColumns([
+      ...columns([
         ["", "at once", "events/s", "junban ÷"],
         ...results.map(({ name, at, eventsPerSecond }) => {
           const ratio = ratios[`${name} at ${at}`];

@@ -1,4 +1,5 @@
 import type { EventEnvelope } from "@junban/orders";
+import { unlessAborted } from "@junban/trial";
 import type { Live } from "../../rounds/live.ts";
 import { workedOff } from "../../rounds/working-off.ts";
 import { UndecidedError } from "./errors.ts";
@@ -21,7 +22,7 @@ export async function backlogRate(
   limits: Limits,
 ): Promise<BacklogRate> {
   live.freeze();
-  await live.carrier.publish(events);
+  await unlessAborted(live.carrier.publish(events), limits.signal);
   const startedMs = live.letGo();
   const { left, atMs } = await workedOff(live, limits);
   return { eventsPerSecond: (events.length - left) / ((atMs - startedMs) / 1_000), left };

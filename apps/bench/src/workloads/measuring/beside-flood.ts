@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventEnvelope } from "@junban/orders";
+import { unlessAborted } from "@junban/trial";
 import type { Contender } from "../../contenders/contender.ts";
 import { startLive, type Decision, type Live } from "../../rounds/live.ts";
 import type { Stage } from "../workload.ts";
 import { UndecidedError } from "./errors.ts";
 import { FLOOD_LCID, lastDecidedMs, outlasts, type FairnessArm, type Flood } from "./flood.ts";
 import { offer } from "./pacing.ts";
-import { spreadOf, type Spread } from "./statistics.ts";
+import { spreadOf, type Spread } from "./spread.ts";
 
 export interface BesideFlood {
   readonly arm: FairnessArm;
@@ -49,7 +50,7 @@ export async function besideFlood(contender: Contender, options: BesideFlood): P
 async function whileWorkedOff(live: Live, options: BesideFlood): Promise<Spread | null> {
   const { events } = options.flood;
   live.freeze();
-  await live.carrier.publish(events);
+  await unlessAborted(live.carrier.publish(events), options.stage.signal);
   live.letGo();
   const singles = await decidedSingles(live, options);
   const decisions = await live.decisions([FLOOD_LCID]);
