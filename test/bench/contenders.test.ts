@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
 import { startSandbox, type Sandbox } from "@junban/sandbox";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Contender } from "../../apps/bench/src/contenders/contender.ts";
 import { graphile } from "../../apps/bench/src/contenders/graphile.ts";
@@ -47,6 +48,12 @@ async function liveOf(peer: Contender, env: Readonly<Record<string, string>> = {
 
 async function untilNothingIsLeft({ carrier }: Live): Promise<void> {
   await eventually(async () => expect(await carrier.left()).toBe(0), { withinMs: WITHIN_MS });
+}
+
+async function hasHappened({ ground }: Live, what: string): Promise<boolean> {
+  const redis = new Redis(ground.redisUrl);
+  onTestFinished(() => redis.disconnect());
+  return (await redis.exists(`${ground.prefix}:bench:${what}`)) === 1;
 }
 
 function eventsOf(seed: number): readonly EventEnvelope[] {

@@ -11,7 +11,12 @@ export const ALLOWED = {
   undeclared: [],
   idle: [],
   libraries: [],
-  sql: [],
+  sql: [
+    {
+      where: "apps/bench/src/contenders/graphile.ts",
+      reason: "Graphile Worker has no call that counts its jobs; its documentation names a view to ask",
+    },
+  ],
   lua: [],
   fileLengths: [],
   functionLengths: [],

@@ -54,13 +54,24 @@ export class Applier {
     throw result?.trouble?.error ?? new NothingSettledError({ lcid });
   }
 
-  /** Says that jobs are taken, and on SIGTERM stops taking them, lets those in hand end, and exits. */
-  started(stopTaking: () => Promise<void>): void {
-    process.stdout.write("started\n");
-    process.once("SIGTERM", () => {
-      void stopTaking()
-        .then(async () => Promise.all([this.#store.close(), this.#seams?.close()]))
-        .finally(() => process.exit());
-    });
+  async close(): Promise<void> {
+    await Promise.all([this.#store.close(), this.#seams?.close()]);
   }
+}
+
+/**
+ * The life of a peer's process: it starts taking jobs and says so; on SIGTERM it stops taking them, lets those in hand end, and
+ * exits. `takeJobs` answers how to stop.
+ */
+export async function servePeer(
+  takeJobs: (applier: Applier) => Promise<() => Promise<unknown>>,
+): Promise<void> {
+  const applier = new Applier();
+  const stopTaking = await takeJobs(applier);
+  process.stdout.write("started\n");
+  process.once("SIGTERM", () => {
+    void stopTaking()
+      .then(async () => applier.close())
+      .finally(() => process.exit());
+  });
 }

@@ -9,11 +9,11 @@ export interface HeldJob {
   readonly token: string | undefined;
 }
 
-/** Takes jobs by plain BullMQ, all of them in one worker, until SIGTERM. */
+/** Takes jobs by plain BullMQ, all of them in one worker; answers how to stop. */
 export async function takeBullmqJobs(
   applier: Applier,
-  { process: work, close }: { process: (held: HeldJob) => Promise<void>; close?: () => Promise<unknown> },
-): Promise<void> {
+  work: (held: HeldJob) => Promise<void>,
+): Promise<() => Promise<void>> {
   const { redisUrl, prefix, concurrency } = applier.ground;
   const backoffMs = numberOf("BENCH_RETRY_BACKOFF_MS") ?? 0;
   const worker = new Worker<EventJob>(BULLMQ_QUEUE, async (job, token) => work({ job, token }), {
@@ -29,8 +29,5 @@ export async function takeBullmqJobs(
   });
   worker.on("error", (error) => process.stderr.write(`${error.message}\n`));
   await worker.waitUntilReady();
-  applier.started(async () => {
-    await worker.close();
-    await close?.();
-  });
+  return async () => worker.close();
 }

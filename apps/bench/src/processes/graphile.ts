@@ -2,30 +2,30 @@
 import { Logger, run } from "graphile-worker";
 import type { EventJob } from "../contenders/event-job.ts";
 import { GRAPHILE_TASK } from "../contenders/graphile.ts";
-import { Applier, given, numberOf } from "./applier.ts";
+import { given, numberOf, servePeer } from "./applier.ts";
 
 const POLL_INTERVAL_MS = 100;
 
-const applier = new Applier();
-const { databaseUrl, concurrency } = applier.ground;
-const resetLockedMs = numberOf("BENCH_RESET_LOCKED_MS");
-
-const runner = await run({
-  noHandleSignals: true,
-  taskList: { [GRAPHILE_TASK]: async (payload) => applier.applyOne(payload as EventJob) },
-  preset: {
-    worker: {
-      connectionString: databaseUrl,
-      concurrentJobs: concurrency,
-      maxPoolSize: concurrency + 1,
-      pollInterval: POLL_INTERVAL_MS,
-      completeJobBatchDelay: 0,
-      failJobBatchDelay: 0,
-      logger: new Logger(() => (level, message) => {
-        if (level === "error") process.stderr.write(`${message}\n`);
-      }),
-      ...given({ minResetLockedInterval: resetLockedMs, maxResetLockedInterval: resetLockedMs }),
+await servePeer(async (applier) => {
+  const { databaseUrl, concurrency } = applier.ground;
+  const resetLockedMs = numberOf("BENCH_RESET_LOCKED_MS");
+  const runner = await run({
+    noHandleSignals: true,
+    taskList: { [GRAPHILE_TASK]: async (payload) => applier.applyOne(payload as EventJob) },
+    preset: {
+      worker: {
+        connectionString: databaseUrl,
+        concurrentJobs: concurrency,
+        maxPoolSize: concurrency + 1,
+        pollInterval: POLL_INTERVAL_MS,
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        logger: new Logger(() => (level: string, message) => {
+          if (level === "error") process.stderr.write(`${message}\n`);
+        }),
+        ...given({ minResetLockedInterval: resetLockedMs, maxResetLockedInterval: resetLockedMs }),
+      },
     },
-  },
+  });
+  return async () => runner.stop();
 });
-applier.started(async () => runner.stop());

@@ -3,36 +3,56 @@ import { setTimeout as pause } from "node:timers/promises";
 import PgBoss from "pg-boss";
 import type { EventJob } from "../contenders/event-job.ts";
 import { PGBOSS_QUEUE } from "../contenders/pg-boss.ts";
-import { Applier, given, numberOf } from "./applier.ts";
+import { given, numberOf, servePeer, type Applier } from "./applier.ts";
 
 const PAUSE_MS = 20;
 
-const applier = new Applier();
-const { databaseUrl, concurrency, poolSize } = applier.ground;
-
-const boss = new PgBoss({
-  connectionString: databaseUrl,
-  max: poolSize,
-  schedule: false,
-  ...given({ maintenanceIntervalSeconds: numberOf("BENCH_MAINTENANCE_SECONDS") }),
+await servePeer(async (applier) => {
+  const { databaseUrl, concurrency, poolSize } = applier.ground;
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    max: poolSize,
+    schedule: false,
+    ...given({ maintenanceIntervalSeconds: numberOf("BENCH_MAINTENANCE_SECONDS") }),
+  });
+  boss.on("error", (error) => process.stderr.write(`${error.message}\n`));
+  await boss.start();
+  const expireInSeconds = numberOf("BENCH_EXPIRE_SECONDS");
+  if (expireInSeconds !== undefined) {
+    await boss.updateQueue(PGBOSS_QUEUE, { name: PGBOSS_QUEUE, expireInSeconds });
+  }
+  const stopping = new AbortController();
+  const taking = takeJobs({ boss, applier, batchSize: concurrency, signal: stopping.signal });
+  return async () => {
+    stopping.abort();
+    await taking;
+    await boss.stop({ graceful: false });
+  };
 });
-boss.on("error", (error) => process.stderr.write(`${error.message}\n`));
-await boss.start();
-const expireInSeconds = numberOf("BENCH_EXPIRE_SECONDS");
-if (expireInSeconds !== undefined)
-  await boss.updateQueue(PGBOSS_QUEUE, { name: PGBOSS_QUEUE, expireInSeconds });
 
-const stopping = new AbortController();
-
-async function takeJobs(): Promise<void> {
-  while (!stopping.signal.aborted) {
-    const jobs = await boss.fetch<EventJob>(PGBOSS_QUEUE, { batchSize: concurrency });
-    if (jobs.length === 0) await pause(PAUSE_MS);
-    else await work(jobs);
+async function takeJobs(options: {
+  readonly boss: PgBoss;
+  readonly applier: Applier;
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { boss, applier, batchSize, signal } = options;
+  while (!signal.aborted) {
+    try {
+      const jobs = await boss.fetch<EventJob>(PGBOSS_QUEUE, { batchSize });
+      if (jobs.length === 0) await pause(PAUSE_MS);
+      else await work(boss, { applier, jobs });
+    } catch (error) {
+      process.stderr.write(`${String(error)}\n`);
+      await pause(PAUSE_MS);
+    }
   }
 }
 
-async function work(jobs: readonly PgBoss.Job<EventJob>[]): Promise<void> {
+async function work(
+  boss: PgBoss,
+  { applier, jobs }: { applier: Applier; jobs: readonly PgBoss.Job<EventJob>[] },
+): Promise<void> {
   const done: string[] = [];
   await Promise.all(
     jobs.map(async ({ id, data }) => {
@@ -46,10 +66,3 @@ async function work(jobs: readonly PgBoss.Job<EventJob>[]): Promise<void> {
   );
   if (done.length > 0) await boss.deleteJob(PGBOSS_QUEUE, done);
 }
-
-const taking = takeJobs();
-applier.started(async () => {
-  stopping.abort();
-  await taking;
-  await boss.stop({ graceful: false });
-});
