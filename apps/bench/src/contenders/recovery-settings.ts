@@ -3,8 +3,8 @@ export interface RecoveryArm {
   readonly env: Readonly<Record<string, string>>;
   /** What that means in the contender's own words, for the table. */
   readonly note: string;
-  /** How long a holder that died can keep its key or its job by these settings, before anybody may look. */
-  readonly leaseMs: number;
+  /** How long a holder that died can keep the key by these settings; null where nothing of it keeps others away. */
+  readonly leaseMs: number | null;
 }
 
 /** How soon a contender notices that a holder is gone: as it comes, and as fast as its documentation lets it be. */
@@ -90,12 +90,12 @@ export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
     defaults: {
       env: BULLMQ_DEFAULT_ENV,
       note: `lock of 5 s, extended by itself; ${BULLMQ_DEFAULTS}`,
-      leaseMs: 30_000,
+      leaseMs: 5_000,
     },
     best: {
       env: { ...BULLMQ_BEST_ENV, BENCH_KEY_LOCK_MS: "1000" },
       note: `lock of 1 s, extended by itself; ${BULLMQ_BEST}`,
-      leaseMs: 2_000,
+      leaseMs: 1_000,
     },
   },
   "naive-lock": {
@@ -110,12 +110,12 @@ export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
     defaults: {
       env: BULLMQ_DEFAULT_ENV,
       note: `a row lock ends with its connection; ${BULLMQ_DEFAULTS}`,
-      leaseMs: 30_000,
+      leaseMs: null,
     },
     best: {
       env: BULLMQ_BEST_ENV,
       note: `a row lock ends with its connection; ${BULLMQ_BEST}`,
-      leaseMs: 2_000,
+      leaseMs: null,
     },
   },
 };

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProcessTree } from "@junban/sandbox";
+import { unlessAborted } from "@junban/trial";
 import { startLive, type Live } from "../../rounds/live.ts";
 import type { Stage } from "../workload.ts";
 import { awaitAftermath, type Aftermath } from "./aftermath.ts";
@@ -113,8 +114,10 @@ async function startArm(mishap: Mishap, arm: Arm, { stage, story, folder, round 
 async function strikeLive(mishap: Mishap, live: Live, { stage, story }: Strike): Promise<Aftermath> {
   const { signal } = stage;
   const line = `${mishap.says} ${story.unlucky.id}`;
-  const [said] = await Promise.all([firstToSay(live, line), live.carrier.publish(story.events)]);
-  signal.throwIfAborted();
+  const [said] = await unlessAborted(
+    Promise.all([firstToSay(live, line), live.carrier.publish(story.events)]),
+    signal,
+  );
   const sinceMs = mishap.kills ? Date.now() : said.atMs;
   if (mishap.kills) said.tree.signal("SIGKILL");
   return awaitAftermath(live, story, { sinceMs, withinMs: boundMsOf(stage), signal });
