@@ -1,5 +1,5 @@
 import { columns } from "../report/columns.ts";
-import { duration, times, whole } from "../report/figures.ts";
+import { counted, duration, times, whole } from "../report/figures.ts";
 import type { FairnessRow } from "../results.ts";
 import { besideFlood } from "./measuring/beside-flood.ts";
 import { FloodEndedError } from "./measuring/errors.ts";
@@ -14,6 +14,8 @@ export interface FairnessOptions {
   readonly others: number;
   /** Pace of their events, the same in every arm. */
   readonly perSecond: number;
+  /** Events a call of the flood that is being published beside them. */
+  readonly floodCall: number;
   /** How often a flood that was over too soon may be doubled. */
   readonly doublings: number;
   /** Events that warm the worker up; what a contender gets by default when left out. */
@@ -59,7 +61,12 @@ export function fairnessOf(options: FairnessOptions): Workload<FairnessRow> {
  * Five hundred singles take two and a half seconds at this pace, and a worker applies some five thousand events of one order
  * in a second: ten thousand would be over before the singles are, thirty thousand are not.
  */
-export const fairness: Workload<FairnessRow> = fairnessOf({ others: 500, perSecond: 200, doublings: 3 });
+export const fairness: Workload<FairnessRow> = fairnessOf({
+  others: 500,
+  perSecond: 200,
+  floodCall: 500,
+  doublings: 3,
+});
 
 async function measure(options: FairnessOptions, stage: Stage): Promise<readonly FairnessRow[]> {
   const floods = new Map(ARMS.map((arm) => [arm, new Flood({ events: stage.events, seed: stage.seed })]));
@@ -93,7 +100,7 @@ async function measureArm(
     if (spread !== null) return spread;
     const { length } = flood.events;
     if (doubled === doublings) throw new FloodEndedError({ flood: length, others });
-    stage.say(`a flood of ${whole(length)} events was over too soon: once more with twice as many`);
+    stage.say(`a flood of ${counted(length, "event")} was over too soon: once more with twice as many`);
     flood.double();
   }
 }

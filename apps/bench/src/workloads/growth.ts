@@ -1,7 +1,7 @@
 import { trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
 import { columns } from "../report/columns.ts";
-import { times, whole } from "../report/figures.ts";
+import { counted, times, whole } from "../report/figures.ts";
 import type { GrowthRow } from "../results.ts";
 import { judge, startLive } from "../rounds/live.ts";
 import { median } from "../rounds/statistics.ts";
@@ -43,7 +43,7 @@ export function growthOf(options: GrowthOptions): Workload<GrowthRow> {
     defaultEvents: 4_000,
     run: async (stage) => {
       const results = await measure(options, stage);
-      return runOf("growth", stage, { results, ratios: ratiosOf(results) });
+      return runOf("growth", stage, { results, ratios: growthRatiosOf(results) });
     },
     table: ({ results, ratios, rounds, machine }) => [
       `growth: backlogs worked off on ${machine.cores} cores, medians of ${rounds}`,
@@ -91,7 +91,7 @@ function armsOf({ processes, factors }: GrowthOptions, stage: Stage): readonly A
     factors.flatMap((factor) =>
       processes.map((count) => {
         const events = stage.events * factor;
-        const name = `${workload}, ${whole(events)} events, ${count === 1 ? "1 process" : `${count} processes`}`;
+        const name = `${workload}, ${counted(events, "event")}, ${counted(count, "process", "processes")}`;
         return { name, workload, processes: count, events };
       }),
     ),
@@ -125,7 +125,7 @@ async function measureArm(
   }
 }
 
-function ratiosOf(rows: readonly GrowthRow[]): Readonly<Record<string, number>> {
+export function growthRatiosOf(rows: readonly GrowthRow[]): Readonly<Record<string, number>> {
   return Object.fromEntries(
     (["uniform", "zipf"] as const).flatMap((workload) => {
       const own = rows.filter((row) => row.workload === workload);

@@ -66,7 +66,7 @@ async function measure(options: HistoryOptions, stage: Stage): Promise<readonly 
       const rate = await measurePast(past, {
         stage,
         databaseUrl: await copyOf(stage.sandbox, databases.get(past) as string),
-        prefix: `history-${round}-${past.name}`,
+        prefix: `history-${round}-${pasts.indexOf(past)}`,
         warmUp: options.warmUp ?? DEFAULT_WARM_UP,
       });
       rates.add(past.name, rate);

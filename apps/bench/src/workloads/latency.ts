@@ -9,7 +9,7 @@ import { startLive, type Live } from "../rounds/live.ts";
 import { median } from "../rounds/statistics.ts";
 import { workedOff } from "../rounds/working-off.ts";
 import { backlogRate } from "./measuring/backlog-rate.ts";
-import { runOf } from "./measuring/own.ts";
+import { queuesOf, runOf } from "./measuring/own.ts";
 import { offer } from "./measuring/pacing.ts";
 import { medianSpread, spreadOf, type Spread } from "./measuring/spread.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
@@ -71,7 +71,7 @@ function ratioCell(ratio: number | undefined): string {
 }
 
 async function measure(options: LatencyOptions, stage: Stage): Promise<readonly LatencyRow[]> {
-  const contenders = stage.contenders.filter(({ applies }) => applies);
+  const contenders = queuesOf(stage).filter(({ applies }) => applies);
   const rounds = new Rounds<Offered>();
   for (let round = 0; round < stage.rounds; round += 1) {
     for (const contender of inTurn(contenders, round)) {

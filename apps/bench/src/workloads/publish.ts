@@ -6,7 +6,7 @@ import { times, whole } from "../report/figures.ts";
 import type { PublishRow } from "../results.ts";
 import { startLive } from "../rounds/live.ts";
 import { median } from "../rounds/statistics.ts";
-import { runOf } from "./measuring/own.ts";
+import { queuesOf, runOf } from "./measuring/own.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -61,7 +61,8 @@ export function publishOf(options: PublishOptions): Workload<PublishRow> {
 export const publish: Workload<PublishRow> = publishOf({});
 
 async function measure({ warmUp }: PublishOptions, stage: Stage): Promise<readonly PublishRow[]> {
-  const { contenders, sandbox, signal, say } = stage;
+  const { sandbox, signal, say } = stage;
+  const contenders = queuesOf(stage);
   const rates = new Rounds<number>();
   for (let round = 0; round < stage.rounds; round += 1) {
     for (const contender of inTurn(contenders, round)) {

@@ -14,12 +14,12 @@ export interface BesideFlood {
   readonly flood: Flood;
   readonly singles: readonly EventEnvelope[];
   readonly perSecond: number;
+  readonly floodCall: number;
   readonly prefix: string;
   readonly warmUp?: number;
   readonly stage: Stage;
 }
 
-const FLOOD_CALL = 500;
 const LOOK_EVERY_MS = 20;
 
 /** How long the singles took from publishing to decision; null when the flood beside them was over before they were. */
@@ -59,14 +59,15 @@ async function whileWorkedOff(live: Live, options: BesideFlood): Promise<Spread 
 
 /** As fast as it can be published, by a producer of its own: within one, singles would wait behind the flood before Redis. */
 async function whilePublished(live: Live, options: BesideFlood): Promise<Spread | null> {
+  const { floodCall } = options;
   const { events } = options.flood;
   const producer = await live.contender.open(live.ground);
   const enough = new AbortController();
   let endedAtMs = Number.POSITIVE_INFINITY;
   const publication = (async () => {
-    for (let published = 0; published < events.length; published += FLOOD_CALL) {
+    for (let published = 0; published < events.length; published += floodCall) {
       if (enough.signal.aborted) return;
-      await producer.publish(events.slice(published, published + FLOOD_CALL));
+      await producer.publish(events.slice(published, published + floodCall));
     }
     endedAtMs = Date.now();
   })();

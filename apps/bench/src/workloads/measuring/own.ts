@@ -9,6 +9,11 @@ export function ownOf({ contenders }: Pick<Stage, "contenders">): Contender {
   return own;
 }
 
+/** Contenders with a queue in front; the loop over plain SQL has none, so nothing is learnt from putting events in. */
+export function queuesOf({ contenders }: Pick<Stage, "contenders">): readonly Contender[] {
+  return contenders.filter(({ name }) => name !== "sql-ceiling");
+}
+
 export function runOf<Row>(
   workload: string,
   { events, seed, rounds, machine }: Stage,
