@@ -1,7 +1,7 @@
 /** Measures Junban beside others that apply the same events: `npm run bench -- --workload hot`. */
 import { isMissingServer, startSandbox } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
-import { InterruptedError } from "@junban/trial";
+import { InterruptedError, unlessAborted } from "@junban/trial";
 import { machineOf } from "./machine.ts";
 import { type BenchOptions, HELP, readOptions } from "./options.ts";
 import { runProfile } from "./profile/run-profile.ts";
@@ -38,7 +38,7 @@ async function profile(options: BenchOptions, folder: string): Promise<void> {
 }
 
 /** The command's exit code. */
-async function run(args: readonly string[]): Promise<number> {
+async function bench(args: readonly string[]): Promise<number> {
   const options = readOptions(args);
   if (options === null) {
     process.stdout.write(HELP);
@@ -54,7 +54,8 @@ async function run(args: readonly string[]): Promise<number> {
   }
   try {
     const { profileFolder } = options;
-    await (profileFolder === null ? measure(options, curtain.signal) : profile(options, profileFolder));
+    if (profileFolder === null) await measure(options, curtain.signal);
+    else await unlessAborted(profile(options, profileFolder), curtain.signal);
     return EXIT.done;
   } catch (error) {
     // What fails after Ctrl-C, fails because of it.
@@ -70,4 +71,6 @@ function endingOf(error: unknown): { readonly code: number; readonly line: strin
   return { code: EXIT.wrong, line: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-process.exitCode = await run(process.argv.slice(2));
+const code = await bench(process.argv.slice(2));
+// Whatever an interrupted profile still has under way ends with this process.
+process.exit(code);

@@ -49,13 +49,13 @@ async function applyNext(store: OrderStore, lanes: Lanes): Promise<number> {
   return batches.reduce((sum, { requests }) => sum + requests.length, 0);
 }
 
-async function workOff(store: OrderStore, lanes: Lanes, done: (events: number) => void): Promise<void> {
+async function workOff(store: OrderStore, lanes: Lanes, onApplied: (events: number) => void): Promise<void> {
   const inFlight = new Set<Promise<void>>();
   for (;;) {
     while (inFlight.size < BATCHES_AT_ONCE && lanes.size > 0) {
       const one = applyNext(store, lanes).then((events) => {
         inFlight.delete(one);
-        done(events);
+        onApplied(events);
       });
       inFlight.add(one);
     }
@@ -80,7 +80,7 @@ async function run(signal: AbortSignal): Promise<void> {
   const store = createOrderStore({ databaseUrl, poolSize, worker: "sql-ceiling" });
   const progress = openSync(join(folder, DONE_FILE), "r+");
   let total = 0;
-  const done = (events: number): void => {
+  const onApplied = (events: number): void => {
     total += events;
     // One write over what stands there: a reader never sees half of it, and a number only grows longer.
     writeSync(progress, String(total), 0);
@@ -89,7 +89,7 @@ async function run(signal: AbortSignal): Promise<void> {
   for (let number = 1; ; number += 1) {
     const events = await fed(feedFile(folder, number), signal);
     if (events === null) break;
-    await workOff(store, lanesOf(events), done);
+    await workOff(store, lanesOf(events), onApplied);
   }
   closeSync(progress);
   await store.close();

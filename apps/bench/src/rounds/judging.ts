@@ -1,6 +1,7 @@
 import type { AuditDifference } from "@junban/order-store";
 import type { EventEnvelope } from "@junban/orders";
-import type { Decision, Live } from "./live.ts";
+import type { Decision } from "./decisions.ts";
+import type { Live } from "./live.ts";
 
 export interface Judgement {
   /** Events decided after one of the same order that was published later. */

@@ -3,9 +3,11 @@ import { trafficOf } from "@junban/order-stories";
 import { startProcess, type ProcessTree, type Sandbox } from "@junban/sandbox";
 import { unlessAborted } from "@junban/trial";
 import type { Carrier, Contender, Ground } from "../contenders/contender.ts";
+import { readDecisions, type Decision } from "./decisions.ts";
 import { cpuSecondsOf, residentBytesOf, type CpuSeconds } from "./process-figures.ts";
 import { workedOff } from "./working-off.ts";
 
+export type { Decision } from "./decisions.ts";
 export { judge } from "./judging.ts";
 
 export interface LiveOptions {
@@ -22,17 +24,6 @@ export interface LiveOptions {
   /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 2,000. */
   readonly warmUp?: number;
   readonly signal?: AbortSignal;
-}
-
-export interface Decision {
-  readonly source: string;
-  readonly id: string;
-  readonly lcid: string;
-  readonly seq: number;
-  readonly outcome: string;
-  /** Redis time at publication, and server time of the decision. */
-  readonly publishedAtMs: number;
-  readonly decidedAtMs: number;
 }
 
 /** A contender at work on fresh places: its processes, and both ends of its queue. */
@@ -64,7 +55,6 @@ const FAMILIES = 4;
 const STARTED_WITHIN_MS = 60_000;
 const WARM_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 3_000;
-const ORDERS_AT_ONCE = 4;
 
 /** Starts the contender on fresh places and warms it up. */
 export async function startLive(contender: Contender, options: LiveOptions): Promise<Live> {
@@ -160,17 +150,7 @@ class RunningContender implements Live {
   }
 
   async decisions(lcids: readonly string[]): Promise<readonly Decision[]> {
-    const asked = [...new Set(lcids)];
-    const found: Decision[] = [];
-    for (let start = 0; start < asked.length; start += ORDERS_AT_ONCE) {
-      const some = asked.slice(start, start + ORDERS_AT_ONCE);
-      const histories = await Promise.all(some.map(async (lcid) => this.#store.readHistory(lcid)));
-      for (const { source, id, lcid, seq, outcome, publishedAt, decidedAt } of histories.flat()) {
-        const [publishedAtMs, decidedAtMs] = [publishedAt.getTime(), decidedAt.getTime()];
-        found.push({ source, id, lcid, seq, outcome, publishedAtMs, decidedAtMs });
-      }
-    }
-    return found.toSorted((one, other) => one.seq - other.seq);
+    return readDecisions(this.#store, lcids);
   }
 
   audit(lcids: readonly string[]): AsyncIterable<AuditFinding> {

@@ -1,5 +1,7 @@
 import { hotStory, trafficOf } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
+import type { Contender } from "../contenders/contender.ts";
+import { countedRound } from "../counts/counted-round.ts";
 import { columns } from "../report/columns.ts";
 import { cell, duration, rounded, whole } from "../report/figures.ts";
 import type { BacklogRow, Run } from "../results.ts";
@@ -14,6 +16,8 @@ export interface Backlog extends Workload<BacklogRow> {
 }
 
 const DEFAULT_EVENTS = 8_000;
+/** At most so many times. */
+const PROXIES_SLOW_DOWN = 4;
 
 export const hot: Backlog = backlog({
   name: "hot",
@@ -64,7 +68,12 @@ async function runBacklog(
       );
     }
   }
-  const results = [...taken].map(([name, rounds]) => rowOf(name, rounds));
+  const results: BacklogRow[] = [];
+  for (const contender of contenders) {
+    const rounds = taken.get(contender.name) ?? [];
+    const counts = await countsOf(contender, { stage, events, rounds, prefix: `${workload}-counted` });
+    results.push({ ...rowOf(contender.name, rounds), ...counts });
+  }
   return {
     workload,
     events: events.length,
@@ -76,11 +85,49 @@ async function runBacklog(
   };
 }
 
+type CountedFields =
+  | "redisCallsPerEvent"
+  | "redisTripsPerEvent"
+  | "postgresTripsPerEvent"
+  | "postgresTripsPerTransaction";
+
+/** In a round of its own; with as many of the events as a slow contender is sure to manage. Nulls where it did not. */
+async function countsOf(
+  contender: Contender,
+  options: {
+    stage: Stage;
+    events: readonly EventEnvelope[];
+    rounds: readonly BacklogRound[];
+    prefix: string;
+  },
+): Promise<Pick<BacklogRow, CountedFields>> {
+  const { stage, events, rounds, prefix } = options;
+  const { sandbox, withinMs, signal, say } = stage;
+  const withoutProxies = (median(rounds.map(rateOf)) * withinMs) / 1_000;
+  const manageable = Math.max(1, Math.floor(withoutProxies / PROXIES_SLOW_DOWN));
+  try {
+    const counted = { sandbox, prefix: `${prefix}-${contender.name}`, withinMs, signal };
+    const counts = await countedRound(contender, { ...counted, events: events.slice(0, manageable) });
+    const { redisCallsPerEvent, redisTripsPerEvent, postgresTripsPerEvent, postgresTripsPerTransaction } =
+      counts;
+    return { redisCallsPerEvent, redisTripsPerEvent, postgresTripsPerEvent, postgresTripsPerTransaction };
+  } catch (error) {
+    signal.throwIfAborted();
+    say(`${contender.name} could not be counted: ${String(error)}`);
+    return {
+      redisCallsPerEvent: null,
+      redisTripsPerEvent: null,
+      postgresTripsPerEvent: null,
+      postgresTripsPerTransaction: null,
+    };
+  }
+}
+
 function rateOf({ decided, seconds }: BacklogRound): number {
   return decided / seconds;
 }
 
-function rowOf(name: string, rounds: readonly BacklogRound[]): BacklogRow {
+function rowOf(name: string, rounds: readonly BacklogRound[]): Omit<BacklogRow, CountedFields> {
   const judgements = rounds.map(({ judgement }) => judgement);
   const left = Math.max(...rounds.map((round) => round.left));
   return {
@@ -96,10 +143,6 @@ function rowOf(name: string, rounds: readonly BacklogRound[]): BacklogRow {
     cpuSecondsPer1000: cpuOf(rounds, "node"),
     redisCpuSecondsPer1000: cpuOf(rounds, "redis"),
     postgresCpuSecondsPer1000: cpuOf(rounds, "postgres"),
-    redisCallsPerEvent: null,
-    redisTripsPerEvent: null,
-    postgresTripsPerEvent: null,
-    postgresTripsPerTransaction: null,
   };
 }
 

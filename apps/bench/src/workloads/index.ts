@@ -5,6 +5,8 @@ import { history } from "./history.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { publish } from "./publish.ts";
+import { recovery } from "./recovery.ts";
+import { retries } from "./retries.ts";
 import type { Workload } from "./workload.ts";
 
 export const BACKLOGS: readonly Backlog[] = [hot, zipf, uniform];
@@ -18,4 +20,6 @@ export const WORKLOADS: readonly Workload<unknown>[] = [
   history,
   growth,
   memory,
+  recovery,
+  retries,
 ];
