@@ -1,7 +1,7 @@
 import type { EventEnvelope } from "@junban/orders";
-import { type Sandbox, startProxy } from "@junban/sandbox";
+import { startProxy } from "@junban/sandbox";
 import type { Contender } from "../contenders/contender.ts";
-import { startLive } from "../rounds/live.ts";
+import { type LiveOptions, startLive } from "../rounds/live.ts";
 import { workedOff } from "../rounds/working-off.ts";
 import { PostgresCounter } from "./postgres-counter.ts";
 import { RedisCounter } from "./redis-counter.ts";
@@ -18,9 +18,7 @@ export interface Counts {
   readonly redisCallsByName: Readonly<Record<string, number>>;
 }
 
-export interface CountedRoundOptions {
-  readonly sandbox: Sandbox;
-  readonly prefix: string;
+export interface CountedRoundOptions extends Pick<LiveOptions, "sandbox" | "prefix" | "warmUp"> {
   readonly events: readonly EventEnvelope[];
   /** A contender that has not worked off the events by then is a failure. */
   readonly withinMs: number;
@@ -39,9 +37,7 @@ export async function countedRound(contender: Contender, options: CountedRoundOp
   const postgresProxy = await startProxy({ url: sandbox.postgres.url, onData: postgres.hook });
   try {
     const live = await startLive(contender, {
-      sandbox,
-      prefix,
-      signal,
+      ...options,
       groundOfProcesses: (ground) => ({
         ...ground,
         redisUrl: redisProxy.url,

@@ -23,40 +23,57 @@ export interface Calls {
 const LONGEST_SAMPLE_US = 1_000;
 const WAITING = "(idle)";
 
+interface Stretch {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
 /**
  * Reads V8's profile between two moments of the system's monotonic clock in microseconds, which is the clock of both the
- * profile and `process.hrtime`. What was on top at one sample stays so until the next.
+ * profile and `process.hrtime`.
  */
-export function callsBetween(
-  { nodes, samples = [], timeDeltas = [], startTime, endTime }: Profiler.Profile,
-  { fromUs, toUs }: { readonly fromUs: number; readonly toUs: number },
-): Calls {
+export function callsBetween(profile: Profiler.Profile, within: Stretch): Calls {
+  const calls = treeOf(profile.nodes);
+  let samples = 0;
+  let unseenUs = 0;
+  for (const { id, fromUs, toUs } of stretchesOf(profile)) {
+    const lengthUs = Math.min(toUs, within.toUs) - fromUs;
+    const node = calls.get(id);
+    // One from before would carry the time of a stopped process into the window.
+    if (node === undefined || fromUs < within.fromUs || lengthUs <= 0) continue;
+    const seenUs = node.functionName === WAITING ? lengthUs : Math.min(lengthUs, LONGEST_SAMPLE_US);
+    node.selfUs += seenUs;
+    unseenUs += lengthUs - seenUs;
+    samples += 1;
+  }
+  const root = calls.get(profile.nodes[0]?.id ?? 0);
+  if (root === undefined) throw new TypeError("a profile without nodes");
+  return { root, samples, unseenUs };
+}
+
+function treeOf(nodes: readonly Profiler.ProfileNode[]): ReadonlyMap<number, CallNode> {
   const made = new Map(nodes.map((node) => [node.id, { ...frameOf(node), children: [] as CallNode[] }]));
   for (const { id, children = [] } of nodes) {
-    const into = made.get(id)?.children;
-    for (const child of children) {
-      const node = made.get(child);
-      if (node !== undefined) into?.push(node);
-    }
+    const called = children.flatMap((child) => made.get(child) ?? []);
+    made.get(id)?.children.push(...called);
   }
-  let atUs = startTime;
-  let counted = 0;
-  let unseenUs = 0;
+  return made;
+}
+
+/** What was on top at one sample counts as being there until the next. */
+function* stretchesOf({
+  samples = [],
+  timeDeltas = [],
+  startTime,
+  endTime,
+}: Profiler.Profile): Generator<Stretch & { readonly id: number }> {
+  let fromUs = startTime + (timeDeltas[0] ?? 0);
   for (const [index, id] of samples.entries()) {
-    atUs += timeDeltas[index] ?? 0;
-    const nextUs = index + 1 < samples.length ? atUs + (timeDeltas[index + 1] ?? 0) : endTime;
-    const withinUs = Math.min(nextUs, toUs) - Math.max(atUs, fromUs);
-    const node = made.get(id);
-    // A sample before the window would carry the time of a stopped process into it.
-    if (node === undefined || withinUs <= 0 || atUs < fromUs) continue;
-    const seenUs = node.functionName === WAITING ? withinUs : Math.min(withinUs, LONGEST_SAMPLE_US);
-    node.selfUs += seenUs;
-    unseenUs += withinUs - seenUs;
-    counted += 1;
+    const deltaUs = timeDeltas[index + 1];
+    const toUs = deltaUs === undefined ? endTime : fromUs + deltaUs;
+    yield { id, fromUs, toUs };
+    fromUs = toUs;
   }
-  const root = made.get(nodes[0]?.id ?? 0);
-  if (root === undefined) throw new TypeError("a profile without nodes");
-  return { root, samples: counted, unseenUs };
 }
 
 function frameOf({ callFrame }: Profiler.ProfileNode): Omit<CallNode, "children"> {

@@ -10,10 +10,7 @@ const SAMPLE_EVERY_US = 200;
 const file = process.env["BENCH_PROFILE"];
 if (file === undefined) throw new TypeError("BENCH_PROFILE is not set");
 
-const session = new Session();
-let isSampling = false;
-
-async function start(): Promise<void> {
+async function start(session: Session): Promise<void> {
   session.connect();
   await session.post("Profiler.enable");
   await session.post("Profiler.setSamplingInterval", { interval: SAMPLE_EVERY_US });
@@ -21,15 +18,15 @@ async function start(): Promise<void> {
   process.stdout.write("profile: sampling\n");
 }
 
-async function finish(path: string): Promise<void> {
+async function finish(session: Session, path: string): Promise<void> {
   const { profile } = await session.post("Profiler.stop");
   session.disconnect();
   await writeFile(path, JSON.stringify(profile));
   process.stdout.write("profile: written\n");
 }
 
-process.on("SIGUSR2", () => {
-  const isFirst = !isSampling;
-  isSampling = true;
-  void (isFirst ? start() : finish(file));
+process.once("SIGUSR2", () => {
+  const session = new Session();
+  process.once("SIGUSR2", () => void finish(session, file));
+  void start(session);
 });

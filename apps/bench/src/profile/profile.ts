@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import type { Profiler } from "node:inspector";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventEnvelope } from "@junban/orders";
-import { forgetStatementTimes, type Sandbox, statementTimes, type StatementTime } from "@junban/sandbox";
+import { forgetStatementTimes, statementTimes, type StatementTime } from "@junban/sandbox";
 import { Redis } from "ioredis";
 import type { Contender } from "../contenders/contender.ts";
-import { type Live, startLive } from "../rounds/live.ts";
+import { type Live, type LiveOptions, startLive } from "../rounds/live.ts";
 import { commandTimes, type CommandTime, forgetCommandTimes } from "./command-times.ts";
 import { type Calls, callsBetween } from "./cpu-profile.ts";
 import { figuresBetween, type ProcessFigures, processFigures } from "./process-figures.ts";
@@ -24,23 +24,26 @@ export interface Profile {
   readonly statements: readonly StatementTime[];
 }
 
-export interface ProfileOptions {
-  /** Its Postgres must have been started with `STATEMENT_TIMES`. */
-  readonly sandbox: Sandbox;
-  readonly prefix: string;
+/** The Postgres of `sandbox` must have been started with `STATEMENT_TIMES`. */
+export interface ProfileOptions extends Pick<LiveOptions, "sandbox" | "prefix" | "warmUp"> {
   readonly events: readonly EventEnvelope[];
   /** Where the process's .cpuprofile is put. */
   readonly folder: string;
   readonly withinMs: number;
 }
 
+/** As compiled as this file is. */
+const PRELOAD = new URL(`./preload${extname(import.meta.url)}`, import.meta.url).href;
+
 /** Runs one contender, in one process, with V8's profiler over the backlog alone. */
 export async function profileOf(contender: Contender, options: ProfileOptions): Promise<Profile> {
-  const { sandbox, prefix, events, folder, withinMs } = options;
+  const { sandbox, events, folder, withinMs } = options;
   const file = join(folder, `${contender.name}.cpuprofile`);
-  const preload = new URL("./preload.js", import.meta.url).href;
-  const env = { NODE_OPTIONS: `--import ${preload}`, BENCH_PROFILE: file };
-  const live = await startLive(contender, { sandbox, prefix, env });
+  const env = {
+    NODE_OPTIONS: `${contender.env["NODE_OPTIONS"] ?? ""} --import ${PRELOAD}`,
+    BENCH_PROFILE: file,
+  };
+  const live = await startLive(contender, { ...options, env });
   const redis = new Redis(sandbox.redis.url);
   try {
     const [tree] = live.trees;

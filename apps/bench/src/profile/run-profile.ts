@@ -4,10 +4,10 @@ import type { EventEnvelope } from "@junban/orders";
 import { STATEMENT_TIMES, startSandbox } from "@junban/sandbox";
 import type { Contender } from "../contenders/contender.ts";
 import { flameSvg } from "./flame.ts";
-import { profileOf } from "./profile.ts";
+import { profileOf, type ProfileOptions } from "./profile.ts";
 import { reportOf, reportText } from "./report.ts";
 
-export interface RunProfileOptions {
+export interface RunProfileOptions extends Pick<ProfileOptions, "warmUp"> {
   readonly folder: string;
   readonly workload: string;
   readonly events: readonly EventEnvelope[];
@@ -21,14 +21,14 @@ export interface RunProfileOptions {
  * answered, the same as JSON, and V8's own profile, which a browser's developer tools open.
  */
 export async function runProfile(options: RunProfileOptions): Promise<string> {
-  const { folder, workload, events, contenders, withinMs } = options;
+  const { folder, workload, events, contenders } = options;
   await mkdir(folder, { recursive: true });
   const texts: string[] = [];
   const reports = [];
   for (const contender of contenders) {
     const sandbox = await startSandbox({ postgres: { settings: STATEMENT_TIMES } });
     try {
-      const profile = await profileOf(contender, { sandbox, prefix: "profile", events, folder, withinMs });
+      const profile = await profileOf(contender, { ...options, sandbox, prefix: "profile" });
       const report = reportOf(profile);
       const title = `${contender.name}, ${workload}, ${events.length} events: where the main thread's time went`;
       await writeFile(join(folder, `${contender.name}.svg`), flameSvg(profile.calls.root, { title }));
