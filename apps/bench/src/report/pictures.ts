@@ -253,12 +253,14 @@ function withFaults(
     readonly inversions: number | null;
     readonly lost?: number | null;
     readonly doubled?: number | null;
+    readonly overtaken?: number | null;
   },
 ): string {
   const faults = [
     [row.inversions, "out of order"],
     [row.lost, "lost"],
     [row.doubled, "doubled"],
+    [row.overtaken, "overtaken"],
   ] as const;
   return [
     says,

@@ -57,6 +57,7 @@ export function isBroken(row: {
   readonly inversions: number | null;
   readonly lost?: number | null;
   readonly doubled?: number | null;
+  readonly overtaken?: number | null;
 }): boolean {
-  return [row.inversions, row.lost, row.doubled].some((count) => (count ?? 0) > 0);
+  return [row.inversions, row.lost, row.doubled, row.overtaken].some((count) => (count ?? 0) > 0);
 }

@@ -1,0 +1,103 @@
+import type { Contender } from "../contenders/contender.ts";
+import type { Stage, Workload } from "../workloads/workload.ts";
+import type { Kept, KeptContender, KeptWorkload, Sitting } from "./kept.ts";
+
+/** What every workload is run with, whichever it is. */
+export type CommonStage = Omit<Stage, "events" | "rounds" | "seed" | "withinMs">;
+
+export interface MeasureOptions {
+  /** In the order in which they are run. */
+  readonly workloads: readonly Workload<unknown>[];
+  /** What is kept already; its workloads are not run again unless `again` names them. */
+  readonly before: Kept | null;
+  readonly again: readonly string[];
+  readonly quick: boolean;
+  readonly sitting: Sitting;
+  /** What was run with the same effort before, to tell how long this run may take. */
+  readonly earlier: readonly KeptWorkload[];
+  readonly stage: CommonStage;
+  /** Called with everything so far whenever a workload has ended. */
+  readonly keep: (kept: Kept) => Promise<void>;
+}
+
+/** How often and how long. A quick run is as small as shows that everything works. */
+interface Effort {
+  readonly events: number;
+  readonly rounds: number;
+  readonly withinMs: number;
+}
+
+const SEED = 1;
+const ROUNDS = 3;
+const WITHIN_MS = 60_000;
+const QUICK = { events: 400, rounds: 1, withinMs: 20_000 } as const;
+
+/** Runs the workloads one after another and answers everything that is kept then. Throws what a workload throws. */
+export async function measure(options: MeasureOptions): Promise<Kept> {
+  const { before, again, quick, sitting, stage } = options;
+  const workloads = (before?.workloads ?? []).filter(({ run }) => !again.includes(run.workload));
+  const missing = options.workloads.filter(({ name }) => workloads.every(({ run }) => run.workload !== name));
+  const about = {
+    quick: quick || (before?.quick ?? false),
+    sittings: [...(before?.sittings ?? []), ...(missing.length === 0 ? [] : [sitting])],
+    contenders: stage.contenders.map(toldOf),
+  };
+  for (const [index, workload] of missing.entries()) {
+    stage.signal.throwIfAborted();
+    const expected = expectation(missing.slice(index), options);
+    stage.say(`workload ${index + 1} of ${missing.length}, ${workload.name}: ${workload.what}; ${expected}`);
+    workloads.push(await measured(workload, { stage, quick, sitting: about.sittings.length - 1 }));
+    await options.keep({ ...about, workloads });
+  }
+  return { ...about, workloads };
+}
+
+async function measured(
+  workload: Workload<unknown>,
+  {
+    stage,
+    quick,
+    sitting,
+  }: { readonly stage: CommonStage; readonly quick: boolean; readonly sitting: number },
+): Promise<KeptWorkload> {
+  const effort = effortOf(workload, quick);
+  const startedMs = performance.now();
+  const run = await workload.run({ ...stage, ...effort, seed: SEED });
+  for (const line of workload.table(run)) stage.say(line);
+  const tookMs = Math.round(performance.now() - startedMs);
+  return { sitting, what: workload.what, tookMs, withinMs: effort.withinMs, run };
+}
+
+function toldOf({ name, version, what, settings, promises, applies }: Contender): KeptContender {
+  return { name, version, what, settings, promises, applies };
+}
+
+function effortOf({ defaultEvents }: Workload<unknown>, quick: boolean): Effort {
+  if (quick) return { ...QUICK, events: Math.min(QUICK.events, defaultEvents) };
+  return { events: defaultEvents, rounds: ROUNDS, withinMs: WITHIN_MS };
+}
+
+/** What an earlier run took for the same; without one nobody knows, and that is said. */
+function expectation(
+  [next, ...rest]: readonly Workload<unknown>[],
+  { earlier, quick }: MeasureOptions,
+): string {
+  const tookMs = (workload: Workload<unknown>): number | null =>
+    earlier.find(({ run }) => run.workload === workload.name)?.tookMs ?? null;
+  const nextMs = next === undefined ? null : tookMs(next);
+  const cutOffMs = quick ? QUICK.withinMs : WITHIN_MS;
+  const others = rest.map(tookMs).filter((ms) => ms !== null);
+  return [
+    nextMs === null
+      ? `never measured here, so nobody knows how long it takes; a round is cut off after ${minutes(cutOffMs)}`
+      : `about ${minutes(nextMs)}`,
+    ...(rest.length === 0 || others.length < rest.length
+      ? []
+      : [`then about ${minutes(others.reduce((sum, ms) => sum + ms, 0))} for the others`]),
+  ].join(", ");
+}
+
+function minutes(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1_000);
+  return seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}

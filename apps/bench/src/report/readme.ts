@@ -1,0 +1,48 @@
+import { counted, times, whole } from "./figures.ts";
+import { runsOf, type Kept } from "./kept.ts";
+import { paragraph, table } from "./markdown.ts";
+import { BACKLOGS, OWN, runOf } from "./rows.ts";
+
+const BEGIN = "<!-- bench:begin -->";
+const END = "<!-- bench:end -->";
+const PEERS = ["groupmq", "pg-row-lock", "bullmq-noop"] as const;
+
+/** What the README quotes, its marks included. */
+export function blockOf(kept: Kept): string {
+  const runs = BACKLOGS.flatMap((name) => runOf(runsOf(kept), name) ?? []);
+  const [first] = runs;
+  const last = kept.sittings.at(-1);
+  const lines = [
+    BEGIN,
+    "<!-- Written by `npm run bench:report`. -->",
+    "",
+    ...table(
+      ["backlog", "Junban, events/s", ...PEERS.map((peer) => `÷ ${peer}`), "out of order, lost, doubled"],
+      runs.map(({ workload, results, ratios }) => {
+        const own = results.find(({ name }) => name === OWN);
+        return [
+          workload,
+          own === undefined ? "–" : whole(own.eventsPerSecond),
+          ...PEERS.map((peer) => (ratios[peer] === undefined ? "–" : times(ratios[peer]))),
+          [own?.inversions, own?.lost, own?.doubled].map((count) => count ?? "–").join(", "),
+        ];
+      }),
+    ),
+    ...paragraph(
+      first === undefined
+        ? null
+        : `Medians of ${counted(first.rounds, "round")} on ${whole(first.machine.cores)} cores that the worker shares with Redis, Postgres and the producer, ${last?.startedAt.slice(0, 10)}.`,
+      "All figures, how they were measured, and what falls short: [docs/benchmarks.md](docs/benchmarks.md).",
+    ),
+    END,
+  ];
+  return lines.join("\n");
+}
+
+/** The README with that block in the place of the old one; null when it has no place for one. */
+export function withBlock(readme: string, block: string): string | null {
+  const from = readme.indexOf(BEGIN);
+  const to = readme.indexOf(END, from);
+  if (from === -1 || to === -1) return null;
+  return `${readme.slice(0, from)}${block}${readme.slice(to + END.length)}`;
+}
