@@ -5,6 +5,7 @@ import { hotStory, trafficOf } from "@junban/order-stories";
 import {
   forgetStatementTimes,
   STATEMENT_TIMES,
+  startProcess,
   startProxy,
   startSandbox,
   statementTimes,
@@ -12,18 +13,23 @@ import {
 import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
+import type { Contender } from "../../apps/bench/src/contenders/contender.ts";
 import { junban } from "../../apps/bench/src/contenders/junban.ts";
 import { countedRound } from "../../apps/bench/src/counts/counted-round.ts";
 import { PostgresCounter } from "../../apps/bench/src/counts/postgres-counter.ts";
 import { RedisCounter } from "../../apps/bench/src/counts/redis-counter.ts";
 import { RedisRequestReader } from "../../apps/bench/src/counts/redis-requests.ts";
 import { readCommandStats } from "../../apps/bench/src/profile/command-times.ts";
-import { startWorker } from "../fleet/worker-lab.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 
 /** A worker from its sources, with servers of its own, on a machine that may have much else to do. */
 const SLOWLY = { withinMs: 60_000 };
 const WHOLE_RUN_MS = 180_000;
+const FROM_SOURCE: Contender = {
+  ...junban,
+  script: fileURLToPath(new URL("../../apps/worker/src/main.ts", import.meta.url)),
+  env: { NODE_OPTIONS: "--import tsx --conditions @junban/source" },
+};
 
 function request(...words: readonly (string | Buffer)[]): Buffer {
   const parts = words.map((word) => {
@@ -130,9 +136,23 @@ test(
     await asker.config("RESETSTAT");
     await forgetStatementTimes(sandbox.postgres);
 
-    const worker = await startWorker({ databaseUrl: postgresProxy.url, redisUrl: redisProxy.url, prefix });
+    const worker = await startProcess({
+      command: process.execPath,
+      args: [FROM_SOURCE.script],
+      env: {
+        ...FROM_SOURCE.env,
+        PATH: process.env["PATH"],
+        DATABASE_URL: postgresProxy.url,
+        REDIS_URL: redisProxy.url,
+        JUNBAN_PREFIX: prefix,
+        JUNBAN_HTTP_PORT: "0",
+      },
+    });
+    onTestFinished(async () => void (await worker.stop({ signal: "SIGKILL" })));
+    const served = await worker.waitForLine(FROM_SOURCE.startedLine, { withinMs: 60_000 });
+    const { httpPort } = JSON.parse(served) as { httpPort: number };
     const figure = async (name: RegExp): Promise<number> => {
-      const { text } = await worker.get("/metrics");
+      const text = await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
       return [...text.matchAll(name)].reduce((sum, [, value]) => sum + Number(value), 0);
     };
     await eventually(
@@ -141,7 +161,7 @@ test(
     );
     const transactions = await figure(/^junban_commit_lanes_count (\d+)$/gmu);
     // Nothing more is said; what was said last may still be on its way.
-    worker.tree.signal("SIGSTOP");
+    worker.signal("SIGSTOP");
 
     await eventually(async () => {
       const stats = readCommandStats(await asker.info("commandstats"));
@@ -162,13 +182,8 @@ test(
   async () => {
     const sandbox = await startSandbox();
     onTestFinished(() => sandbox.stop());
-    const contender = {
-      ...junban,
-      script: fileURLToPath(new URL("../../apps/worker/src/main.ts", import.meta.url)),
-      env: { NODE_OPTIONS: "--import tsx --conditions @junban/source" },
-    };
     const events = hotStory({ lcid: "HOT-1", events: 100, seed: 1 });
-    const counts = await countedRound(contender, {
+    const counts = await countedRound(FROM_SOURCE, {
       sandbox,
       prefix: "counted",
       events,
