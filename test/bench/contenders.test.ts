@@ -79,6 +79,7 @@ test.each(PEERS)("$name tries an event again that failed once, and loses nothing
   await live.carrier.publish(events);
   await untilNothingIsLeft(live);
   expect(await judge(live, events)).toMatchObject({ lost: 0, doubled: 0 });
+  expect(await hasHappened(live, `fail-once:${id}`)).toBe(true);
 });
 
 test.each(PEERS)(
