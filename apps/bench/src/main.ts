@@ -1,7 +1,8 @@
 /** Measures Junban beside others that apply the same events: `npm run bench -- --workload hot`. */
-import { isMissingServer, startSandbox } from "@junban/sandbox";
+import { startSandbox } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
-import { InterruptedError, unlessAborted } from "@junban/trial";
+import { unlessAborted } from "@junban/trial";
+import { exitCodeOf } from "./ending.ts";
 import { machineOf } from "./machine.ts";
 import { type BenchOptions, HELP, readOptions } from "./options.ts";
 import { runProfile } from "./profile/run-profile.ts";
@@ -32,8 +33,7 @@ async function measure(options: BenchOptions, signal: AbortSignal): Promise<void
 async function profile(options: BenchOptions, folder: string): Promise<void> {
   const { workload, contenders, withinMs } = options;
   const backlog = BACKLOGS.find(({ name }) => name === workload.name);
-  if (backlog === undefined) throw new RangeError(`--profile knows the backlogs only, not ${workload.name}`);
-  const events = backlog.eventsOf(options);
+  const events = backlog?.eventsOf(options) ?? [];
   process.stdout.write(await runProfile({ folder, workload: workload.name, events, contenders, withinMs }));
 }
 
@@ -48,27 +48,12 @@ async function bench(args: readonly string[]): Promise<number> {
     say(options);
     return EXIT.usage;
   }
-  const curtain = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => curtain.abort(new InterruptedError(name)));
-  }
-  try {
+  return exitCodeOf(async (signal) => {
     const { profileFolder } = options;
-    if (profileFolder === null) await measure(options, curtain.signal);
-    else await unlessAborted(profile(options, profileFolder), curtain.signal);
+    if (profileFolder === null) await measure(options, signal);
+    else await unlessAborted(profile(options, profileFolder), signal);
     return EXIT.done;
-  } catch (error) {
-    // What fails after Ctrl-C, fails because of it.
-    const { code, line } = endingOf(curtain.signal.aborted ? curtain.signal.reason : error);
-    say(line);
-    return code;
-  }
-}
-
-function endingOf(error: unknown): { readonly code: number; readonly line: string } {
-  if (error instanceof InterruptedError) return { code: error.exitCode, line: error.message };
-  if (isMissingServer(error)) return { code: EXIT.unreachable, line: error.message };
-  return { code: EXIT.wrong, line: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  });
 }
 
 const code = await bench(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Contender } from "./contenders/contender.ts";
 import { CONTENDERS } from "./contenders/index.ts";
-import { WORKLOADS } from "./workloads/index.ts";
+import { BACKLOGS, WORKLOADS } from "./workloads/index.ts";
 import type { Workload } from "./workloads/workload.ts";
 
 export interface BenchOptions {
@@ -83,6 +83,9 @@ function optionsOf(values: Values): BenchOptions {
   const workload = WORKLOADS.find(({ name }) => name === values.workload);
   if (workload === undefined) {
     throw new RangeError(`there is no workload ${values.workload}; one of ${namesOf(WORKLOADS)}`);
+  }
+  if (values.profile !== undefined && BACKLOGS.every(({ name }) => name !== workload.name)) {
+    throw new RangeError(`--profile takes one of ${namesOf(BACKLOGS)}, not ${workload.name}`);
   }
   return {
     workload,

@@ -4,7 +4,7 @@ import type { Decision } from "./decisions.ts";
 import type { Live } from "./live.ts";
 
 export interface Judgement {
-  /** Events decided after one of the same order that was published later. */
+  /** Events decided before one of the same order that was published earlier. */
   readonly inversions: number;
   /** Published events without a row. */
   readonly lost: number;
