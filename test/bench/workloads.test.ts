@@ -111,7 +111,7 @@ describe("what is measured with", () => {
   });
 });
 
-describe("on real servers", () => {
+describe("on real servers", { timeout: 240_000 }, () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startSandbox({ postgres: { fast: true }, redis: { appendOnly: false } });

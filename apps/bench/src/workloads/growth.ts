@@ -3,7 +3,8 @@ import type { EventEnvelope } from "@junban/orders";
 import { columns } from "../report/columns.ts";
 import { counted, times, whole } from "../report/figures.ts";
 import type { GrowthRow } from "../results.ts";
-import { judge, startLive } from "../rounds/live.ts";
+import { placesOf } from "../rounds/judging.ts";
+import { startLive } from "../rounds/live.ts";
 import { median } from "../rounds/statistics.ts";
 import { wholeBacklogRate } from "./measuring/backlog-rate.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
@@ -118,8 +119,8 @@ async function measureArm(
   });
   try {
     const eventsPerSecond = await wholeBacklogRate(live, events, { what: name, withinMs, signal });
-    const { inversions, lost } = await judge(live, events);
-    return { eventsPerSecond, inversions, lost };
+    const decisions = await live.decisions(events.map(({ lcid }) => lcid));
+    return { eventsPerSecond, ...placesOf(events, decisions) };
   } finally {
     await live.stop();
   }

@@ -3,7 +3,6 @@ import { times, whole } from "../report/figures.ts";
 import type { HistoryRow } from "../results.ts";
 import { startLive } from "../rounds/live.ts";
 import { median } from "../rounds/statistics.ts";
-import { workedOff } from "../rounds/working-off.ts";
 import { wholeBacklogRate } from "./measuring/backlog-rate.ts";
 import { WrongPastError } from "./measuring/errors.ts";
 import { ownOf, runOf } from "./measuring/own.ts";
@@ -107,10 +106,10 @@ async function measurePast(past: Past, { stage, databaseUrl, prefix, warmUp }: P
   const { sandbox, signal, withinMs } = stage;
   const live = await startLive(ownOf(stage), { sandbox, prefix, databaseUrl, warmUp, signal });
   try {
+    const limits = { what: past.name, withinMs, signal };
     // Neither arm pays for reading its orders from the copy's cold files.
-    await live.carrier.publish(past.touching);
-    await workedOff(live, { withinMs, signal });
-    const rate = await wholeBacklogRate(live, past.further, { what: past.name, withinMs, signal });
+    await wholeBacklogRate(live, past.touching, limits);
+    const rate = await wholeBacklogRate(live, past.further, limits);
     const expected = past.rows + warmUp + past.touching.length + past.further.length;
     const rows = await inboxRows(databaseUrl);
     if (rows !== expected) throw new WrongPastError({ what: past.name, rows, expected });

@@ -11,6 +11,7 @@ export interface OrderPast {
 
 const LANES_AT_ONCE = 32;
 const EVENTS_AT_ONCE = 128;
+const FILL_WITHIN_MS = 120_000;
 /** Transactions under way. */
 const FILLERS = 4;
 
@@ -27,7 +28,14 @@ export async function databaseWithPast(
 ): Promise<string> {
   const databaseUrl = await sandbox.postgres.createDatabase();
   await migrate({ databaseUrl });
-  const store = createOrderStore({ databaseUrl, poolSize: FILLERS, worker: "bench" });
+  // Batches of this size are more than a worker ever sends at once, and nobody waits behind them.
+  const store = createOrderStore({
+    databaseUrl,
+    poolSize: FILLERS,
+    worker: "bench",
+    statementTimeoutMs: FILL_WITHIN_MS,
+    idleTransactionTimeoutMs: FILL_WITHIN_MS,
+  });
   try {
     let taken = 0;
     const fill = async (): Promise<void> => {
