@@ -24,6 +24,10 @@ const BULLMQ_BEST_ENV = {
   BENCH_RETRY_BACKOFF_MS: "0",
 };
 
+/** Whoever asks for work first finds the expired job, and puts it back without taking it out of the group's active list. */
+const GROUPMQ_BLOCKED =
+  "1.1.0 puts the job back, but not out of the way of its group (github.com/Openpanel-dev/groupmq/issues/14)";
+
 /** By the contender's name. Read by the processes in processes/. */
 export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
   junban: {
@@ -47,7 +51,7 @@ export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
   groupmq: {
     defaults: {
       env: {},
-      note: "jobTimeoutMs 30 s, stalledInterval 30 s and maxStalledCount 1 (60 s and 2 above 50 jobs at once), stalledGracePeriod 5 s, backoff 0.5 s doubling to 30 s",
+      note: `jobTimeoutMs 30 s, stalledInterval 30 s and maxStalledCount 1 (60 s and 2 above 50 jobs at once), stalledGracePeriod 5 s, backoff 0.5 s doubling to 30 s; ${GROUPMQ_BLOCKED}`,
       leaseMs: 30_000,
     },
     best: {
@@ -58,7 +62,7 @@ export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
         BENCH_MAX_STALLED_COUNT: "1000",
         BENCH_RETRY_BACKOFF_MS: "0",
       },
-      note: "jobTimeoutMs 2 s (heartbeats from 0.2 s on, each 0.67 s), stalledInterval 1 s (one check each 2 s gets through), stalledGracePeriod 0, maxStalledCount 1,000, retries at once",
+      note: `jobTimeoutMs 2 s (heartbeats from 0.2 s on, each 0.67 s), stalledInterval 1 s (one check each 2 s gets through), stalledGracePeriod 0, maxStalledCount 1,000, retries at once; ${GROUPMQ_BLOCKED}`,
       leaseMs: 2_000,
     },
   },

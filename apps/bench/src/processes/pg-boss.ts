@@ -19,7 +19,8 @@ await servePeer(async (applier) => {
   await boss.start();
   const expireInSeconds = numberOf("BENCH_EXPIRE_SECONDS");
   if (expireInSeconds !== undefined) {
-    await boss.updateQueue(PGBOSS_QUEUE, { name: PGBOSS_QUEUE, expireInSeconds });
+    // Without the policy it would become the one that keeps nobody away.
+    await boss.updateQueue(PGBOSS_QUEUE, { name: PGBOSS_QUEUE, policy: "singleton", expireInSeconds });
   }
   const stopping = new AbortController();
   const taking = takeJobs({ boss, applier, batchSize: concurrency, signal: stopping.signal });

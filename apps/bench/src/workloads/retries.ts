@@ -14,7 +14,7 @@ const FAILS_ONCE: Mishap = {
 
 export const retries: Workload<RetryRow> = {
   name: "retries",
-  what: "one event of a key fails once by passing trouble: how long the key stands still, and who overtakes",
+  what: "one event of a key fails once by passing trouble (a peer's job throws; Junban's connections break until its store gives up): how long the key stands still, and who overtakes",
   defaultEvents: 40,
   run: async (stage) => runOf("retries", rowsOf(await runMishap(FAILS_ONCE, stage), stage), stage),
   table: (run) =>
