@@ -16,7 +16,11 @@ export class InterruptedError extends Error {
 
 /** Rejects with the signal's reason as soon as it fires, and otherwise settles like `work`, which goes on by itself. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // Nobody waits for it any more, so nobody would hear of it either.
+    work.catch(() => undefined);
+    throw signal.reason;
+  }
   return new Promise<Result>((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", giveUp, { once: true });

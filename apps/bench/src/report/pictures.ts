@@ -260,7 +260,7 @@ function withFaults(
     [row.inversions, "out of order"],
     [row.lost, "lost"],
     [row.doubled, "doubled"],
-    [row.overtaken, "overtaken"],
+    [row.overtaken, "overtook it"],
   ] as const;
   return [
     says,

@@ -79,7 +79,7 @@ function troubleSection(kept: Kept): readonly string[] {
     ...(recovery === undefined ? [] : opening(kept, recovery)),
     ...(retries === undefined ? [] : opening(kept, retries)),
     ...paragraph(
-      "“Overtaken” counts events of the key that were published after the failing one and decided before it.",
+      "“Overtook it” counts events of the key that were published after the failing one and decided before it.",
       "Each contender ran twice: with the settings it comes with, and with those that make it notice trouble soonest.",
     ),
     ...troubleTable(recovery, retries),

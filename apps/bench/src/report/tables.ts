@@ -149,7 +149,7 @@ export function troubleTable(
       "moves after a kill",
       "came of it",
       "moves after a failure",
-      "overtaken",
+      "overtook it",
       "came of it",
     ],
     arms.map((arm) => {

@@ -153,9 +153,14 @@ export function drawn(option: EChartsCoreOption, height: number): string {
 }
 
 /**
- * Without the numbers that the library gives its pictures through the life of a process, which make each drawing differ
- * from the last; and with text moved down by hand, since not every renderer knows of baselines in the middle.
+ * Without what only a browser that follows the mouse would use, which is also numbered through the life of a process and
+ * so would make each drawing differ from the last; and with text moved down by hand, since not every renderer knows of
+ * baselines in the middle.
  */
 function steady(picture: string): string {
-  return picture.replaceAll(/\bzr\d+-/g, "zr-").replaceAll('dominant-baseline="central"', 'dy="0.35em"');
+  return picture
+    .replaceAll(/<style[^>]*>.*?<\/style>\s*/gs, "")
+    .replaceAll(/ (?:class="zr\d+-cls-\d+"|ecmeta_\w+="[^"]*"|pointer-events="\w+")/g, "")
+    .replaceAll(/\bzr\d+-/g, "zr-")
+    .replaceAll('dominant-baseline="central"', 'dy="0.35em"');
 }
