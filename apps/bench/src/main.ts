@@ -6,6 +6,7 @@ import { exitCodeOf } from "./ending.ts";
 import { machineOf } from "./machine.ts";
 import { type BenchOptions, HELP, readOptions } from "./options.ts";
 import { runProfile } from "./profile/run-profile.ts";
+import { brokenPromises } from "./report/broken-promises.ts";
 import { plot } from "./report/plot.ts";
 import { BACKLOGS } from "./workloads/index.ts";
 
@@ -13,7 +14,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function measure(options: BenchOptions, signal: AbortSignal): Promise<void> {
+async function measure(options: BenchOptions, signal: AbortSignal): Promise<number> {
   const { workload, json, plotFolder } = options;
   say("starting Postgres and Redis, which are thrown away afterwards");
   const sandbox = await startSandbox();
@@ -24,6 +25,9 @@ async function measure(options: BenchOptions, signal: AbortSignal): Promise<void
     const text = json ? [JSON.stringify(run)] : workload.table(run);
     process.stdout.write(`${text.join("\n")}\n`);
     if (plotFolder !== null) for (const file of await plot([run], plotFolder)) say(`drew ${file}`);
+    const broken = brokenPromises(run);
+    for (const sentence of broken) say(sentence);
+    return broken.length === 0 ? EXIT.done : EXIT.wrong;
   } finally {
     await sandbox.stop();
   }
@@ -50,8 +54,8 @@ async function bench(args: readonly string[]): Promise<number> {
   }
   return exitCodeOf(async (signal) => {
     const { profileFolder } = options;
-    if (profileFolder === null) await measure(options, signal);
-    else await unlessAborted(profile(options, profileFolder), signal);
+    if (profileFolder === null) return measure(options, signal);
+    await unlessAborted(profile(options, profileFolder), signal);
     return EXIT.done;
   });
 }

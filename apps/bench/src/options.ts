@@ -44,7 +44,7 @@ ${listed(WORKLOADS)}
 Contenders:
 ${listed(CONTENDERS)}
 
-Exit codes: 0 done; 1 it broke off; 2 bad usage; 3 a server could not be started; 130 Ctrl-C.
+Exit codes: 0 done; 1 it broke off, or Junban lost, doubled or reordered something; 2 bad usage; 3 a server could not be started; 130 Ctrl-C.
 `;
 
 /** What was asked for; a sentence when it was asked wrongly; null when it was asked for help. */

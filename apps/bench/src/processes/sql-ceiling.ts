@@ -74,7 +74,9 @@ async function fed(file: string, signal: AbortSignal): Promise<readonly EventJob
   return null;
 }
 
-async function run(signal: AbortSignal): Promise<void> {
+async function run(): Promise<void> {
+  const ending = new AbortController();
+  process.once("SIGTERM", () => ending.abort());
   const { databaseUrl, poolSize } = groundOf(process.env);
   const folder = feedFolder({ databaseUrl });
   const store = createOrderStore({ databaseUrl, poolSize, worker: "sql-ceiling" });
@@ -87,7 +89,7 @@ async function run(signal: AbortSignal): Promise<void> {
   };
   process.stdout.write("started\n");
   for (let number = 1; ; number += 1) {
-    const events = await fed(feedFile(folder, number), signal);
+    const events = await fed(feedFile(folder, number), ending.signal);
     if (events === null) break;
     await workOff(store, lanesOf(events), onApplied);
   }
@@ -95,6 +97,4 @@ async function run(signal: AbortSignal): Promise<void> {
   await store.close();
 }
 
-const ending = new AbortController();
-process.once("SIGTERM", () => ending.abort());
-await run(ending.signal);
+await run();
