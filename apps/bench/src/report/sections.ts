@@ -185,7 +185,7 @@ export function methodSection(kept: Kept): readonly string[] {
       ]),
     ),
     ...table(
-      ["sitting", "began", "commit", "workloads"],
+      ["sitting", "began", "at commit", "workloads"],
       kept.sittings.map((sitting, index) => [
         String(index + 1),
         `${sitting.startedAt.slice(0, 16).replace("T", " ")} UTC`,
