@@ -6,8 +6,8 @@ const PROMISES = ["inversions", "lost", "doubled"] as const;
 export function brokenPromises({ workload, results }: Run<unknown>): readonly string[] {
   return (results as readonly Readonly<Record<string, unknown>>[]).flatMap((row) => {
     // Workloads that measure Junban alone give their rows no name.
-    const name = String(row["name"] ?? "junban");
-    if (!name.startsWith("junban")) return [];
+    const { name = "junban" } = row;
+    if (typeof name !== "string" || !name.startsWith("junban")) return [];
     return PROMISES.flatMap((promise) => {
       const count = row[promise];
       return typeof count === "number" && count > 0
