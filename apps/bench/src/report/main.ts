@@ -11,7 +11,9 @@ import { CONTENDERS } from "../contenders/index.ts";
 import { exitCodeOf } from "../ending.ts";
 import { machineOf } from "../machine.ts";
 import { WORKLOADS } from "../workloads/index.ts";
-import { readKept, writeKept, type Kept, type Sitting } from "./kept.ts";
+import { QUICK_WORKLOADS } from "../workloads/quick.ts";
+import { brokenPromises } from "./broken-promises.ts";
+import { readKept, runsOf, writeKept, type Kept, type Sitting } from "./kept.ts";
 import { measure } from "./measure.ts";
 import { helpOf, readOptions, type ReportOptions } from "./options.ts";
 import { publish, readNotes, resultsFile, type Places } from "./published.ts";
@@ -37,7 +39,9 @@ async function work(options: ReportOptions, signal: AbortSignal): Promise<number
   if (open.length > 0) {
     say(`short of what was reached for, and notes.json does not say why: ${open.join(", ")}`);
   }
-  return EXIT.done;
+  const broken = runsOf(kept).flatMap(brokenPromises);
+  for (const sentence of broken) say(sentence);
+  return broken.length === 0 ? EXIT.done : EXIT.wrong;
 }
 
 async function placesOf({ out, quick }: ReportOptions): Promise<Places> {
@@ -59,7 +63,9 @@ async function measured(
   try {
     const machine = await machineOf(sandbox);
     return await measure({
-      workloads: WORKLOADS.filter(({ name }) => only === null || only.includes(name)),
+      workloads: (quick ? QUICK_WORKLOADS : WORKLOADS).filter(
+        ({ name }) => only === null || only.includes(name),
+      ),
       before: resume ? there : null,
       again: only ?? [],
       quick,

@@ -29,7 +29,7 @@ in docs/benchmarks/results.json.
 Workloads:
 ${workloads.map(({ name, what }) => `  ${name.padEnd(14)}${what}`).join("\n")}
 
-Exit codes: 0 done; 1 it broke off; 2 bad usage; 3 a server could not be started; 130 Ctrl-C.
+Exit codes: 0 done; 1 it broke off, or Junban broke a promise; 2 bad usage; 3 a server could not be started; 130 Ctrl-C.
 `;
 }
 

@@ -1,6 +1,6 @@
 import { counted, times, whole } from "./figures.ts";
 import { runsOf, type Kept } from "./kept.ts";
-import { paragraph, table } from "./markdown.ts";
+import { heading, paragraph, table } from "./markdown.ts";
 import { BACKLOGS, OWN, runOf } from "./rows.ts";
 
 const BEGIN = "<!-- bench:begin -->";
@@ -16,6 +16,11 @@ export function blockOf(kept: Kept): string {
     BEGIN,
     "<!-- Written by `npm run bench:report`. -->",
     "",
+    ...heading("How fast it is"),
+    ...paragraph(
+      "Events of a backlog that one worker process decides in a second, and how many times that is what others do on the same servers:",
+      "groupmq, which promises publish order too; pg-row-lock, which is BullMQ with a row lock and keeps no order; and bullmq-noop, which is BullMQ doing nothing, the carrier's own ceiling.",
+    ),
     ...table(
       ["backlog", "Junban, events/s", ...PEERS.map((peer) => `÷ ${peer}`), "out of order, lost, doubled"],
       runs.map(({ workload, results, ratios }) => {

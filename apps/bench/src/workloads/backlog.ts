@@ -19,38 +19,43 @@ const DEFAULT_EVENTS = 8_000;
 /** At most so many times. */
 const PROXIES_SLOW_DOWN = 4;
 
-export const hot: Backlog = backlog({
+export const hot: Backlog = backlogOf({
   name: "hot",
   what: "a backlog of one order",
   eventsOf: ({ events, seed }) => hotStory({ lcid: "HOT-1", events, seed }),
 });
 
-export const zipf: Backlog = backlog({
+export const zipf: Backlog = backlogOf({
   name: "zipf",
   what: "a backlog of 1,000 orders, few of them with most events (Zipf, s = 1.1)",
   eventsOf: ({ events, seed }) => trafficOf({ orders: 1_000, events, skew: "zipf", seed }),
 });
 
-export const uniform: Backlog = backlog({
+export const uniform: Backlog = backlogOf({
   name: "uniform",
   what: "a backlog of 10,000 orders, each as likely as the other",
   eventsOf: ({ events, seed }) => trafficOf({ orders: 10_000, events, skew: "uniform", seed }),
 });
 
-function backlog({ name, what, eventsOf }: Pick<Backlog, "name" | "what" | "eventsOf">): Backlog {
+export interface BacklogOptions extends Pick<Backlog, "name" | "what" | "eventsOf"> {
+  /** Events that warm a contender up; what it gets by default when left out. */
+  readonly warmUp?: number;
+}
+
+export function backlogOf({ name, what, eventsOf, ...warm }: BacklogOptions): Backlog {
   return {
     name,
     what,
     defaultEvents: DEFAULT_EVENTS,
     eventsOf,
-    run: async (stage) => runBacklog(name, { stage, events: eventsOf(stage) }),
+    run: async (stage) => runBacklog(name, { stage, events: eventsOf(stage), warm }),
     table: tableOf,
   };
 }
 
 async function runBacklog(
   workload: string,
-  { stage, events }: { stage: Stage; events: readonly EventEnvelope[] },
+  { stage, events, warm }: { stage: Stage; events: readonly EventEnvelope[]; warm: Warm },
 ): Promise<Run<BacklogRow>> {
   const { contenders, sandbox, withinMs, signal, say } = stage;
   const taken = new Map<string, BacklogRound[]>(contenders.map(({ name }) => [name, []]));
@@ -60,7 +65,7 @@ async function runBacklog(
       const contender = contenders[(round + turn) % contenders.length];
       if (contender === undefined) continue;
       const prefix = `${workload}-${round}-${turn}`;
-      const one = await backlogRound(contender, { sandbox, prefix, events, withinMs, signal });
+      const one = await backlogRound(contender, { sandbox, prefix, events, withinMs, signal, ...warm });
       taken.get(contender.name)?.push(one);
       const cutOff = one.left > 0 ? `, cut off with ${whole(one.left)} left` : "";
       say(
@@ -71,7 +76,7 @@ async function runBacklog(
   const results: BacklogRow[] = [];
   for (const contender of contenders) {
     const rounds = taken.get(contender.name) ?? [];
-    const counts = await countsOf(contender, { stage, events, rounds, prefix: `${workload}-counted` });
+    const counts = await countsOf(contender, { stage, events, rounds, warm, prefix: `${workload}-counted` });
     results.push({ ...rowOf(contender.name, rounds), ...counts });
   }
   return {
@@ -84,6 +89,8 @@ async function runBacklog(
     ratios: ratiosOf(results),
   };
 }
+
+type Warm = Pick<BacklogOptions, "warmUp">;
 
 type CountedFields =
   | "redisCallsPerEvent"
@@ -98,15 +105,16 @@ async function countsOf(
     stage: Stage;
     events: readonly EventEnvelope[];
     rounds: readonly BacklogRound[];
+    warm: Warm;
     prefix: string;
   },
 ): Promise<Pick<BacklogRow, CountedFields>> {
-  const { stage, events, rounds, prefix } = options;
+  const { stage, events, rounds, warm, prefix } = options;
   const { sandbox, withinMs, signal, say } = stage;
   const withoutProxies = (median(rounds.map(rateOf)) * withinMs) / 1_000;
   const manageable = Math.max(1, Math.floor(withoutProxies / PROXIES_SLOW_DOWN));
   try {
-    const counted = { sandbox, prefix: `${prefix}-${contender.name}`, withinMs, signal };
+    const counted = { sandbox, prefix: `${prefix}-${contender.name}`, withinMs, signal, ...warm };
     const counts = await countedRound(contender, { ...counted, events: events.slice(0, manageable) });
     const { redisCallsPerEvent, redisTripsPerEvent, postgresTripsPerEvent, postgresTripsPerTransaction } =
       counts;
