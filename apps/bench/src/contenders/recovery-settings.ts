@@ -56,14 +56,14 @@ export const RECOVERY_SETTINGS: Readonly<Record<string, RecoverySettings>> = {
     },
     best: {
       env: {
-        BENCH_JOB_TIMEOUT_MS: "2000",
+        BENCH_JOB_TIMEOUT_MS: "20000",
         BENCH_STALLED_INTERVAL_MS: "1000",
         BENCH_STALLED_GRACE_MS: "0",
         BENCH_MAX_STALLED_COUNT: "1000",
         BENCH_RETRY_BACKOFF_MS: "0",
       },
       note: `jobTimeoutMs 2 s (heartbeats from 0.2 s on, each 0.67 s), stalledInterval 1 s (one check each 2 s gets through), stalledGracePeriod 0, maxStalledCount 1,000, retries at once; ${GROUPMQ_BLOCKED}`,
-      leaseMs: 2_000,
+      leaseMs: 20_000,
     },
   },
   graphile: {
