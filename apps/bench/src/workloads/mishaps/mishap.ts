@@ -17,7 +17,7 @@ export interface Mishap {
   readonly variable: "BENCH_HANG_ON" | "BENCH_FAIL_ONCE";
   /** What the process says that has come to that event, before the event's id. */
   readonly says: "holding" | "failing";
-  /** Whether the process that said so is killed, once all events are published. What follows is measured from the kill, or else from the line. */
+  /** Whether the process that said so is killed, at once. */
   readonly kills: boolean;
 }
 
@@ -114,15 +114,16 @@ async function startArm(mishap: Mishap, arm: Arm, { stage, story, folder, round 
 async function strikeLive(mishap: Mishap, live: Live, { stage, story }: Strike): Promise<Aftermath> {
   const { signal } = stage;
   const line = `${mishap.says} ${story.unlucky.id}`;
-  const [said] = await unlessAborted(
-    Promise.all([firstToSay(live, line), live.carrier.publish(story.events)]),
-    signal,
-  );
-  const sinceMs = mishap.kills ? Date.now() : said.atMs;
-  if (mishap.kills) said.tree.signal("SIGKILL");
+  const struck = firstToSay(live, line).then(({ tree, atMs }) => {
+    // At once: a process that stands still as a whole does not renew what it holds, and that time would be given to it.
+    if (mishap.kills) tree.signal("SIGKILL");
+    return atMs;
+  });
+  const [sinceMs] = await unlessAborted(Promise.all([struck, live.carrier.publish(story.events)]), signal);
   return awaitAftermath(live, story, { sinceMs, withinMs: boundMsOf(stage), signal });
 }
 
+/** When it was said, on the clock of `Date.now()`. */
 async function firstToSay(live: Live, line: string): Promise<{ tree: ProcessTree; atMs: number }> {
   return Promise.any(
     live.trees.map(async (tree) => {
