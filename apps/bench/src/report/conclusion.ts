@@ -16,6 +16,7 @@ export function conclusion(kept: Kept): readonly string[] {
     ...bullets([
       ...backlogs.flatMap((run) => speedOf(kept, run)),
       ...orderOf(backlogs),
+      ...latencyOf(kept),
       ...recoveryOf(kept),
       ...standingsOf(measuredTargets(kept)),
     ]),
@@ -62,6 +63,23 @@ function orderOf(backlogs: readonly Run<BacklogRow>[]): readonly string[] {
   ];
 }
 
+function latencyOf(kept: Kept): readonly string[] {
+  const rows = runOf(runsOf(kept), "latency")?.results ?? [];
+  const load = Math.min(...rows.map((row) => row.load));
+  const said = [OWN, RIVAL].flatMap((wanted) =>
+    rows
+      .filter((row) => row.name === wanted && row.load === load)
+      .map(
+        ({ name, offeredPerSecond, p50Ms, p99Ms }) =>
+          `${name} (${whole(offeredPerSecond)} events a second) p50 ${duration(p50Ms)} and p99 ${duration(p99Ms)}`,
+      ),
+  );
+  if (said.length === 0) return [];
+  return [
+    `From publishing to decision, each at ${Math.round(load * 100)} % of its own rate: ${said.join("; ")}.`,
+  ];
+}
+
 function recoveryOf(kept: Kept): readonly string[] {
   const row = runOf(runsOf(kept), "recovery")?.results.find(
     ({ name, settings }) => name === OWN && settings === "defaults",
@@ -79,9 +97,9 @@ function standingsOf(measured: readonly Measured[]): readonly string[] {
   const of = (standing: Standing): number => measured.filter((one) => one.standing === standing).length;
   const known = measured.length - of("not measured");
   if (known === 0) return [];
-  const missing = of("not measured") === 0 ? "" : ` ${of("not measured")} more were not measured.`;
+  const missing = of("not measured") === 0 ? "" : `; not measured: ${of("not measured")}`;
   return [
-    `Of ${known} figures aimed at beforehand, ${of("reached")} are where we wanted them, ${of("met")} are good enough, and ${of("short")} fall short.${missing}`,
+    `Of the figures aimed at beforehand, reached: ${of("reached")}; good enough: ${of("met")}; short: ${of("short")}${missing}.`,
   ];
 }
 
@@ -111,7 +129,7 @@ export function targetsSection(kept: Kept, notes: Readonly<Record<string, string
           `${sign} ${limitOf(target, target.must)}`,
           `${sign} ${limitOf(target, target.reach)}`,
           value === null ? "–" : target.write(value),
-          WORDS[standing],
+          `${WORDS[standing]}${isNear(target, value) && falls(standing) ? " (by less than the digits show)" : ""}`,
         ];
       }),
     ),
@@ -128,4 +146,11 @@ export function targetsSection(kept: Kept, notes: Readonly<Record<string, string
 /** A limit is exact: no digits that say nothing. */
 function limitOf({ write }: Target, limit: number): string {
   return write(limit).replace(/\.0+(?=\D|$)/u, "");
+}
+
+/** Whether it looks as if it were at the limit. */
+function isNear(target: Target, value: number | null): boolean {
+  return (
+    value !== null && [target.must, target.reach].some((limit) => target.write(limit) === target.write(value))
+  );
 }
