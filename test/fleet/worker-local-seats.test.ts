@@ -1,7 +1,7 @@
 import type { Settled } from "@junban/order-store";
 import { describe, expect, test } from "vitest";
 import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
-import type { SeatEnd, Way } from "../../apps/worker/src/local-seats.ts";
+import type { SeatEnd, ServedLane, Way } from "../../apps/worker/src/local-seats.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -23,6 +23,10 @@ async function endOf(way: Way): Promise<SeatEnd> {
   return way.kind === "sit" ? way.end : { kind: "again" };
 }
 
+function tellAll(seats: LocalSeats, served: ServedLane, key: string): void {
+  for (const deliver of seats.claim(served, [settled(key)]).deliveries) deliver();
+}
+
 class Time {
   nowMs = 0;
   readonly clock = (): number => this.nowMs;
@@ -42,10 +46,10 @@ describe("local seats", () => {
     const served = seats.open("a", "k1");
     const second = seats.approach("a", "k2");
     const copy = seats.approach("a", "k2");
-    const { own, deliver } = seats.claim(served, [settled("k1"), settled("k2"), settled("k3")]);
+    const { own, deliveries } = seats.claim(served, [settled("k1"), settled("k2"), settled("k3")]);
     expect(own).toEqual(["k1", "k2"]);
     expect(served.carriedOutcome).toBe("applied");
-    deliver();
+    for (const deliver of deliveries) deliver();
     expect(await endOf(second)).toEqual({ kind: "settled", outcome: "applied" });
     expect(await endOf(copy)).toEqual({ kind: "settled", outcome: "applied" });
   });
@@ -95,7 +99,7 @@ describe("local seats", () => {
     time.nowMs += 101;
     seats.freeStill();
     expect(await endOf(stuck)).toEqual({ kind: "stepBack" });
-    seats.claim(moving, [settled("k1")]).deliver();
+    tellAll(seats, moving, "k1");
     expect(await endOf(well)).toMatchObject({ kind: "settled" });
     time.nowMs += 900;
     seats.freeStill();
@@ -133,7 +137,7 @@ describe("local seats", () => {
     const fresh = seats.open("a", null);
     const way = seats.approach("a", "k1");
     seats.close(lost, { kind: "again" });
-    seats.claim(fresh, [settled("k1")]).deliver();
+    tellAll(seats, fresh, "k1");
     expect(await endOf(way)).toEqual({ kind: "settled", outcome: "applied" });
     seats.close(fresh, { kind: "again" });
     expect(seats.claim(lost, [settled("k2")]).own).toEqual([]);

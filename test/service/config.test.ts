@@ -22,10 +22,10 @@ test("without anything but the addresses, every default of the interface is in f
     redisUrl: "redis://localhost",
     prefix: "junban",
     families: ["payment", "inventory", "line-item", "cancel"],
-    concurrency: 64,
+    concurrency: 128,
     leaseMs: 10_000,
     laneCap: 10_000,
-    laneBatch: 128,
+    laneBatch: 256,
     laneTtlMs: 604_800_000,
     quantumMs: 2_000,
     waitMs: 1_000,
@@ -53,14 +53,14 @@ test("values are read as what they are", () => {
   const config = readConfig({
     ...ADDRESSES,
     JUNBAN_FAMILIES: "cancel, payment,cancel",
-    JUNBAN_CONCURRENCY: "128",
+    JUNBAN_CONCURRENCY: "256",
     JUNBAN_POISON: "skip",
     JUNBAN_HTTP_PORT: "0",
     LOG_LEVEL: "debug",
   });
   expect(config).toMatchObject({
     families: ["cancel", "payment"],
-    concurrency: 128,
+    concurrency: 256,
     poison: "skip",
     httpPort: 0,
     logLevel: "debug",
@@ -153,10 +153,10 @@ test.each(["JUNBAN_STATEMENT_TIMEOUT_MS", "JUNBAN_LOCK_TIMEOUT_MS", "JUNBAN_IDLE
 );
 
 test("all slots together are at least twice the batch", () => {
-  expect(problemsOf({ ...ADDRESSES, JUNBAN_FAMILIES: "payment", JUNBAN_CONCURRENCY: "256" })).toEqual([]);
-  const problems = problemsOf({ ...ADDRESSES, JUNBAN_FAMILIES: "payment", JUNBAN_CONCURRENCY: "255" });
-  expect(problems.map(({ variable, value }) => [variable, value])).toEqual([["JUNBAN_CONCURRENCY", "255"]]);
-  expect(problems[0]?.allowed).toContain("at least 256");
+  expect(problemsOf({ ...ADDRESSES, JUNBAN_FAMILIES: "payment", JUNBAN_CONCURRENCY: "512" })).toEqual([]);
+  const problems = problemsOf({ ...ADDRESSES, JUNBAN_FAMILIES: "payment", JUNBAN_CONCURRENCY: "511" });
+  expect(problems.map(({ variable, value }) => [variable, value])).toEqual([["JUNBAN_CONCURRENCY", "511"]]);
+  expect(problems[0]?.allowed).toContain("at least 512");
 });
 
 test("a head is not given up before it was ever served alone", () => {

@@ -73,7 +73,7 @@ export interface FleetWorker {
 }
 
 /** Most events in one transaction, in whole batches: enough for several hot lanes, well below the statement limit. */
-const BATCHES_PER_COMMIT = 4;
+const BATCHES_PER_COMMIT = 2;
 const KEEP_OUTCOMES_MS = 3_600_000;
 /** How often, at most, one timer looks for jobs that sit at a lane which stands still. */
 const SHORTEST_LOOK_MS = 250;

@@ -5,6 +5,7 @@ import type { LaneResult, Outcome, Settled } from "@junban/order-store";
 import type { CommitGroups, ReadyLane } from "./commit-groups.ts";
 import type { LocalSeats, SeatEnd, ServedLane } from "./local-seats.ts";
 import type { PassingTrouble } from "./passing-trouble.ts";
+import { Portions } from "./portions.ts";
 import type { ServedTurn } from "./ports.ts";
 import { settlementOf } from "./settlement.ts";
 
@@ -70,6 +71,7 @@ interface Service {
  */
 export class LaneServer {
   readonly #options: LaneServerOptions;
+  readonly #deliveries = new Portions();
   #stopping = false;
   #turns = 0;
   #lastProgressMs = performance.now();
@@ -167,12 +169,12 @@ export class LaneServer {
     service.vanished = 0;
     service.oneByOne = Math.max(0, service.oneByOne - settled.length);
     tell(BATCH_COMMITTED, service, settled);
-    const { own, deliver } = seats.claim(served, settled);
+    const { own, deliveries } = seats.claim(served, settled);
     const options = service.oneByOne > 0 ? { own, yieldTurn, batch: 1 } : { own, yieldTurn };
     const handedOff = turn.handOff(settled.map(settlementOf), options);
     // The rows are committed, so the jobs of this process may end while the handoff is still on its way: should it be lost, the
-    // requests are handed out again and the inbox answers them.
-    deliver();
+    // requests are handed out again and the inbox answers them. They end by and by, beside the lane's next transaction.
+    this.#deliveries.add(deliveries);
     seats.sendOverdue(served);
     this.#lastProgressMs = nowMs;
     try {

@@ -134,26 +134,29 @@ export class LocalSeats {
 
   /**
    * Takes the committed requests that a job of this process waits for, so that their outcomes need neither message nor
-   * memory in Redis, and answers with their keys and with what tells those jobs. Call it in the same step in which the
+   * memory in Redis, and answers with their keys and with what tells each of those jobs. Call it in the same step in which the
    * handoff is sent: a job that asks later learns that its request has been passed.
    */
-  claim(served: ServedLane, settled: readonly Settled[]): { own: readonly string[]; deliver: () => void } {
+  claim(
+    served: ServedLane,
+    settled: readonly Settled[],
+  ): { own: readonly string[]; deliveries: readonly (() => void)[] } {
     const lane = this.#lanes.get(served.lcid);
     if (lane !== undefined) lane.progressAtMs = this.#clock();
     const own: string[] = [];
-    const told: [Seat, Settled][] = [];
+    const deliveries: (() => void)[] = [];
     for (const one of settled) {
       const seat = lane?.seats.get(one.key);
       const carried = one.key === served.carriedKey;
       if (carried) served.carriedOutcome = one.outcome;
       if (seat !== undefined) {
         lane?.seats.delete(one.key);
-        told.push([seat, one]);
+        deliveries.push(() => leaveAll(seat, { kind: "settled", outcome: one.outcome }));
       }
       if (seat !== undefined || carried) own.push(one.key);
       else if (lane !== undefined) this.#remember(lane, one.key);
     }
-    return { own, deliver: () => tell(told) };
+    return { own, deliveries };
   }
 
   /** Sends jobs that sit here for longer than `waitMs` to the lane: perhaps their request does not stand in it yet. */
@@ -264,8 +267,4 @@ function leaveAll(first: Seat, end: SeatEnd): void {
 function leaveEverySeat(lane: LaneHere, end: SeatEnd): void {
   for (const seat of lane.seats.values()) leaveAll(seat, end);
   lane.seats.clear();
-}
-
-function tell(told: readonly (readonly [Seat, Settled])[]): void {
-  for (const [seat, { outcome }] of told) leaveAll(seat, { kind: "settled", outcome });
 }

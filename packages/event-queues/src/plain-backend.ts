@@ -1,5 +1,7 @@
 import { RedisQueueBackend } from "bullmq";
+import type { Redis } from "ioredis";
 import { unsoundFields } from "./damaged-jobs.ts";
+import { callLeanly } from "./lean-scripts.ts";
 
 /** What a job is read by here: what it carries, and how often it was begun. */
 const FIELDS_READ: ReadonlySet<string> = new Set(["name", "data", "ats", "stc", "timestamp", "processedOn"]);
@@ -16,9 +18,21 @@ type Client = Awaited<RedisQueueBackend["client"]>;
  */
 export class PlainBackend extends RedisQueueBackend {
   override execCommand(...[client, name, args]: Arguments): unknown {
-    const reply: unknown = super.execCommand(client, name, args);
+    const reply: unknown =
+      name === "moveToFinished" ? this.#finish(client, args) : super.execCommand(client, name, args);
     if (!FETCHING.has(name) || !(reply instanceof Promise)) return reply;
     return reply.then(async (answer: unknown) => this.#plain(client as Client, answer));
+  }
+
+  /** The one script that is called for every job; the first time on a new server it is unknown there, and sent whole. */
+  async #finish(client: Arguments[0], args: Arguments[2]): Promise<unknown> {
+    try {
+      // BullMQ wraps the client that it was given, and passes on what it does not know.
+      return await callLeanly(client as unknown as Redis, `moveToFinished:${this.version}`, args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT "))) throw error;
+      return super.execCommand(client, "moveToFinished", args);
+    }
   }
 
   /** Answers of these scripts begin with the fields of a job, or with 0; some are a number that says what went wrong. */

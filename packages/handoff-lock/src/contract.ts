@@ -127,7 +127,7 @@ export interface LanesOptions extends LaneObservers {
   readonly prefix?: string;
   /** Lifetime of a turn that is not renewed, milliseconds, 100 to 300,000. Default 10,000. */
   readonly leaseMs?: number;
-  /** Most requests handed out at once, 1 to 1,000. Default 128. */
+  /** Most requests handed out at once, 1 to 1,000. Default 256. */
   readonly batch?: number;
   /** Requests that may stand in one lane before `queue` refuses. Default 10,000. */
   readonly cap?: number;

@@ -23,7 +23,7 @@ export function readSettings(options: LanesOptions): Settings {
   const settings: Settings = {
     prefix: options.prefix ?? "junban",
     leaseMs,
-    batch: options.batch ?? 128,
+    batch: options.batch ?? 256,
     cap: options.cap ?? 10_000,
     laneTtlMs: options.laneTtlMs ?? 604_800_000,
     waitMs: options.waitMs ?? 1000,

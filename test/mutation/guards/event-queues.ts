@@ -241,4 +241,11 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     without: "",
     tests: [{ file: "test/event-queues/database-number.test.ts" }],
   },
+  {
+    promise: "a script that the server has forgotten is sent whole",
+    file: `${SRC}/plain-backend.ts`,
+    guard: 'error.message.startsWith("NOSCRIPT ")',
+    without: "false",
+    tests: [{ file: "test/event-queues/lean-scripts.test.ts", title: "jobs still end" }],
+  },
 ];

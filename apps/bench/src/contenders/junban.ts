@@ -11,8 +11,8 @@ const LANE_CAP = 10_000_000;
 const TAKEN_ALIKE: readonly Setting[] = [
   {
     name: "JUNBAN_CONCURRENCY",
-    value: "64",
-    why: "slots of each family, 256 together: the default",
+    value: "128",
+    why: "slots of each family, 512 together: the default",
     source: null,
   },
   { name: "JUNBAN_PG_POOL", value: "8", why: "connections: the default", source: null },

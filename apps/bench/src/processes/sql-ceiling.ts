@@ -8,7 +8,7 @@ import type { EventJob } from "../contenders/event-job.ts";
 import { DONE_FILE, feedFile, feedFolder } from "./feed.ts";
 import { groundOf } from "./ground.ts";
 
-const BATCH_EVENTS = 128;
+const BATCH_EVENTS = 256;
 const BATCH_LANES = 32;
 const BATCHES_AT_ONCE = 3;
 const LOOK_EVERY_MS = 5;

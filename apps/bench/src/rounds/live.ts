@@ -1,5 +1,5 @@
 import { createOrderStore, migrate, type AuditFinding, type OrderStore } from "@junban/order-store";
-import { trafficOf } from "@junban/order-stories";
+import { hotStory, trafficOf } from "@junban/order-stories";
 import { startProcess, type ProcessTree, type Sandbox } from "@junban/sandbox";
 import { unlessAborted } from "@junban/trial";
 import type { Carrier, Contender, Ground } from "../contenders/contender.ts";
@@ -47,13 +47,18 @@ export interface Live {
   stop(): Promise<void>;
 }
 
-/** The worker's defaults, for everybody: 64 slots for each of four families, and the connections of its pool. */
-const CONCURRENCY = 256;
+/** The worker's defaults, for everybody: 128 slots for each of four families, and the connections of its pool. */
+const CONCURRENCY = 512;
 const POOL_SIZE = 8;
+/** As `npm run worker` starts the worker, and for everybody: room for short-lived objects. */
+const NODE_FLAGS = ["--max-semi-space-size=64"];
 const FAMILIES = 4;
 
 const STARTED_WITHIN_MS = 60_000;
 const WARM_WITHIN_MS = 120_000;
+/** Portions for those who get through them, and the time after which none is added. */
+const WARM_PORTIONS = 6;
+const WARM_MORE_MS = 3_000;
 const STOP_WITHIN_MS = 3_000;
 
 /** Starts the contender on fresh places and warms it up. */
@@ -83,15 +88,23 @@ export async function startLive(contender: Contender, options: LiveOptions): Pro
   }
 }
 
-/** Some orders with many events at once and many with few, so that both ways through a contender get warm. */
+/**
+ * Some orders with many events at once and many with few, so that both ways through a contender get warm. Who is done with them
+ * soon gets more, in equal portions, for the compiler to settle: a process that runs for days pays for that once.
+ */
 async function warm(live: Live, { events, signal }: { events: number; signal: AbortSignal }): Promise<void> {
   if (events === 0) return;
-  await live.carrier.publish(
-    trafficOf({ orders: 200, events, skew: "zipf", exponent: 0.7, seed: 1, lcidPrefix: "WARM-" }),
-  );
-  const { left } = await workedOff(live, { withinMs: WARM_WITHIN_MS, signal });
-  if (left > 0) {
-    throw new Error(`${live.contender.name} left ${left} of ${events} events that were to warm it up`);
+  const untilMs = performance.now() + WARM_MORE_MS;
+  for (let portion = 0; portion < WARM_PORTIONS; portion += 1) {
+    if (portion > 0 && performance.now() > untilMs) return;
+    const lcidPrefix = `WARM-${portion}-`;
+    const spread = trafficOf({ orders: 200, events, skew: "zipf", exponent: 0.7, seed: 1, lcidPrefix });
+    const hot = hotStory({ lcid: `${lcidPrefix}HOT`, events, seed: 1 });
+    await live.carrier.publish(portion % 2 === 0 ? spread : hot);
+    const { left } = await workedOff(live, { withinMs: WARM_WITHIN_MS, signal });
+    if (left > 0) {
+      throw new Error(`${live.contender.name} left ${left} of ${events} events that were to warm it up`);
+    }
   }
 }
 
@@ -130,7 +143,11 @@ class RunningContender implements Live {
   async start(options: { processes: number; env: NodeJS.ProcessEnv; signal: AbortSignal }): Promise<void> {
     const { script, startedLine } = this.contender;
     for (let started = 0; started < options.processes; started += 1) {
-      const tree = await startProcess({ command: process.execPath, args: [script], env: options.env });
+      const tree = await startProcess({
+        command: process.execPath,
+        args: [...NODE_FLAGS, script],
+        env: options.env,
+      });
       this.#trees = [...this.#trees, tree];
     }
     const lines = this.#trees.map(async (tree) =>

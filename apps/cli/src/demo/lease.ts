@@ -16,4 +16,4 @@ export const LEASE_SETTINGS = {
 } as const;
 
 /** Requests that a worker takes from a lane at once; the worker's own default. */
-export const LANE_BATCH = 128;
+export const LANE_BATCH = 256;
