@@ -21,7 +21,7 @@ export interface LiveOptions {
   readonly groundOfProcesses?: (ground: Ground) => Ground;
   /** A database that already holds something; a fresh, migrated one by default. */
   readonly databaseUrl?: string;
-  /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 2,000. */
+  /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 1,000 a portion. */
   readonly warmUp?: number;
   readonly signal?: AbortSignal;
 }
@@ -57,7 +57,7 @@ const FAMILIES = 4;
 const STARTED_WITHIN_MS = 60_000;
 const WARM_WITHIN_MS = 120_000;
 /** Portions for those who get through them, and the time after which none is added. */
-const WARM_PORTIONS = 6;
+const WARM_PORTIONS = 12;
 const WARM_MORE_MS = 3_000;
 const STOP_WITHIN_MS = 3_000;
 
@@ -80,7 +80,7 @@ export async function startLive(contender: Contender, options: LiveOptions): Pro
     const { processes = 1, groundOfProcesses = (same) => same } = options;
     const env = { ...environmentOf(groundOfProcesses(ground)), ...contender.env, ...options.env };
     await live.start({ processes, env, signal });
-    await warm(live, { events: options.warmUp ?? 2_000, signal });
+    await warm(live, { events: options.warmUp ?? 1_000, signal });
     return live;
   } catch (error) {
     await live.stop();

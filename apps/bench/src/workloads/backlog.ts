@@ -47,6 +47,7 @@ export function backlogOf({ name, what, eventsOf, ...warm }: BacklogOptions): Ba
     name,
     what,
     defaultEvents: DEFAULT_EVENTS,
+    inReport: { without: ["junban-single"] },
     eventsOf,
     run: async (stage) => runBacklog(name, { stage, events: eventsOf(stage), warm }),
     table: tableOf,

@@ -34,6 +34,7 @@ export function fairnessOf(options: FairnessOptions): Workload<FairnessRow> {
     name: "fairness",
     what: "single events of other orders, without a flood on one order and beside it: publish to decision",
     defaultEvents: 30_000,
+    inReport: { withinMs: 60_000 },
     run: async (stage) => {
       const rows = await measure(options, stage);
       return runOf("fairness", stage, { results: rows, ratios: ratiosOf(rows) });

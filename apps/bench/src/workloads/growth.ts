@@ -42,6 +42,7 @@ export function growthOf(options: GrowthOptions): Workload<GrowthRow> {
     name: "growth",
     what: "uniform and zipf backlogs with 1, 2 and 4 worker processes, and ten times as many events",
     defaultEvents: 4_000,
+    inReport: { withinMs: 60_000 },
     run: async (stage) => {
       const results = await measure(options, stage);
       return runOf("growth", stage, { results, ratios: growthRatiosOf(results) });

@@ -31,6 +31,7 @@ export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
     name: "history",
     what: "a backlog on an order with few past events and with many, and on a small inbox and a large one",
     defaultEvents: 8_000,
+    inReport: { withinMs: 60_000 },
     run: async (stage) => {
       const results = await measure(options, stage);
       return runOf("history", stage, { results, ratios: ratiosOf(results) });

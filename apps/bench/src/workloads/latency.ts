@@ -42,6 +42,7 @@ export function latencyOf(options: LatencyOptions): Workload<LatencyRow> {
     name: "latency",
     what: "publish to decision at 30 % and 70 % of each contender's own rate, uniform orders",
     defaultEvents: 4_000,
+    inReport: { withinMs: 30_000, without: ["junban-single", "redlock", "naive-lock"] },
     run: async (stage) => {
       const results = await measure(options, stage);
       return runOf("latency", stage, { results, ratios: ratiosOf(results) });
@@ -64,7 +65,7 @@ export function latencyOf(options: LatencyOptions): Workload<LatencyRow> {
   };
 }
 
-export const latency: Workload<LatencyRow> = latencyOf({ loads: [0.3, 0.7], offeredMs: 10_000 });
+export const latency: Workload<LatencyRow> = latencyOf({ loads: [0.3, 0.7], offeredMs: 5_000 });
 
 function ratioCell(ratio: number | undefined): string {
   return ratio === undefined ? "" : times(ratio);

@@ -29,6 +29,7 @@ export function memoryOf(options: MemoryOptions): Workload<MemoryRow> {
     name: "memory",
     what: "resident memory of one worker process after a tenth of the events and after all of them",
     defaultEvents: 100_000,
+    inReport: { withinMs: 60_000 },
     run: async (stage) => {
       const results = await measure(options, stage);
       const [few, many] = results;

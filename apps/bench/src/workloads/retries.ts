@@ -16,6 +16,7 @@ export const retries: Workload<RetryRow> = {
   name: "retries",
   what: "one event of a key fails once by passing trouble (a peer's job throws; Junban's connections break until its store gives up): how long the key stands still, and who overtakes",
   defaultEvents: 40,
+  inReport: { withinMs: 40_000 },
   run: async (stage) => runOf("retries", rowsOf(await runMishap(FAILS_ONCE, stage), stage), stage),
   table: (run) =>
     tableOf(run, `retries: one event of a key fails once by passing trouble; slowest of ${run.rounds}`, [

@@ -24,6 +24,13 @@ export interface Workload<Row> {
   /** One sentence for the usage text and the page. */
   readonly what: string;
   readonly defaultEvents: number;
+  /** How the report runs it where that differs from three rounds of at most twelve seconds with everybody. */
+  readonly inReport?: {
+    readonly rounds?: number;
+    readonly withinMs?: number;
+    /** Whom the report leaves out, by name. */
+    readonly without?: readonly string[];
+  };
   run(stage: Stage): Promise<Run<Row>>;
   /** What a person reads: a title line, then a line a row, in columns. */
   table(run: Run<Row>): readonly string[];
