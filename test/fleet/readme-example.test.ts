@@ -91,7 +91,7 @@ test(
     await junban("migrate");
     const worker = await startProcess({
       command: process.execPath,
-      args: ["apps/worker/dist/main.js"],
+      args: ["--max-semi-space-size=64", "apps/worker/dist/main.js"],
       env,
       cwd: ROOT,
     });

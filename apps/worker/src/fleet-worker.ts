@@ -72,7 +72,11 @@ export interface FleetWorker {
   stop(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
-/** Most events in one transaction, in whole batches: enough for several hot lanes, well below the statement limit. */
+/**
+ * Most events in one transaction: room for two hot lanes, and where batches are small, for many lanes all the same; well below
+ * the statement limit.
+ */
+const COMMIT_EVENTS = 512;
 const BATCHES_PER_COMMIT = 2;
 const KEEP_OUTCOMES_MS = 3_600_000;
 /** How often, at most, one timer looks for jobs that sit at a lane which stands still. */
@@ -114,7 +118,7 @@ class Fleet implements FleetWorker {
       store,
       commitLanes: config.commitLanes,
       commitParallel: config.commitParallel,
-      commitEvents: config.laneBatch * BATCHES_PER_COMMIT,
+      commitEvents: Math.max(COMMIT_EVENTS, config.laneBatch * BATCHES_PER_COMMIT),
       onGroup: (groupLanes, events) => this.#metrics.group(groupLanes, events),
     });
     this.#trouble = new PassingTrouble({

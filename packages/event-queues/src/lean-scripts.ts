@@ -7,6 +7,11 @@ interface DefinedScript {
   readonly numberOfKeys: number;
 }
 
+/** ioredis does not promise `scriptsSet`, so a client that somebody lends may lack it. */
+export interface LeanClient extends Pick<Redis, "sendCommand"> {
+  readonly scriptsSet?: Readonly<Record<string, DefinedScript>>;
+}
+
 /**
  * Writes its arguments in one pass. ioredis measures and copies each of them by itself, twice over where one of them is binary, and
  * BullMQ ends a job with a script of some twenty arguments one of which is: that was the dearest thing a consumer did.
@@ -38,16 +43,17 @@ function bulk(text: string): string {
   return `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
 }
 
-/** Calls a script that is defined on the client. Rejects with NOSCRIPT where the server does not have it: ioredis' own way loads it. */
+/**
+ * Calls a script that is defined on the client; null where the client does not say so, and nothing is sent then. Rejects with
+ * NOSCRIPT where the server does not have the script: ioredis' own way loads it.
+ */
 export function callLeanly(
-  client: Pick<Redis, "sendCommand" | "scriptsSet">,
+  client: LeanClient,
   name: string,
   args: readonly unknown[],
-): Promise<unknown> {
-  const script = (client.scriptsSet as Readonly<Record<string, DefinedScript>>)[name];
-  if (script === undefined) {
-    return Promise.reject(new Error(`NOSCRIPT ${name} is not defined on this client`));
-  }
+): Promise<unknown> | null {
+  const script = client.scriptsSet?.[name];
+  if (script === undefined) return null;
   const whole = [script.sha, script.numberOfKeys, ...args] as (string | Buffer)[];
   const command = new LeanCommand("evalsha", whole, { replyEncoding: "utf8" });
   return client.sendCommand(command) as Promise<unknown>;

@@ -1,7 +1,7 @@
 import { RedisQueueBackend } from "bullmq";
-import type { Redis } from "ioredis";
 import { unsoundFields } from "./damaged-jobs.ts";
 import { callLeanly } from "./lean-scripts.ts";
+import type { LeanClient } from "./lean-scripts.ts";
 
 /** What a job is read by here: what it carries, and how often it was begun. */
 const FIELDS_READ: ReadonlySet<string> = new Set(["name", "data", "ats", "stc", "timestamp", "processedOn"]);
@@ -28,11 +28,13 @@ export class PlainBackend extends RedisQueueBackend {
   async #finish(client: Arguments[0], args: Arguments[2]): Promise<unknown> {
     try {
       // BullMQ wraps the client that it was given, and passes on what it does not know.
-      return await callLeanly(client as unknown as Redis, `moveToFinished:${this.version}`, args);
+      const ending = callLeanly(client as unknown as LeanClient, `moveToFinished:${this.version}`, args);
+      if (ending !== null) return await ending;
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT "))) throw error;
-      return super.execCommand(client, "moveToFinished", args);
+      // Looked for anywhere in the message, as ioredis does: a proxy may put a word of its own before it.
+      if (!(error instanceof Error && error.message.includes("NOSCRIPT"))) throw error;
     }
+    return super.execCommand(client, "moveToFinished", args);
   }
 
   /** Answers of these scripts begin with the fields of a job, or with 0; some are a number that says what went wrong. */
