@@ -7,7 +7,7 @@ export interface Ground {
   readonly redisUrl: string;
   /** Prefix of every Redis key of the round. */
   readonly prefix: string;
-  /** Jobs in hand at once, in the one process: four times the slots of one family. */
+  /** Jobs in hand at once, in the one process: four times the slots of one family. A contender that does better with another number sets `BENCH_CONCURRENCY` in its `env`. */
   readonly concurrency: number;
   /** Postgres connections of the order store. */
   readonly poolSize: number;

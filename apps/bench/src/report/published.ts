@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { capacityBlockOf } from "./capacity.ts";
 import { readKept, runsOf, type Kept } from "./kept.ts";
 import { pageOf, type Notes } from "./page.ts";
 import { pictureOf } from "./pictures.ts";
@@ -8,7 +9,7 @@ import { blockOf, withBlock } from "./readme.ts";
 
 /** Where everything lies. */
 export interface Places {
-  /** Holds `benchmarks.md`, and beside it `benchmarks/` with results, notes and pictures. */
+  /** Holds `benchmarks.md`, beside it `benchmarks/` with results, notes and pictures, and `capacity.md`, if there is one. */
   readonly folder: string;
   /** The README that quotes from them; null for none. */
   readonly readme: string | null;
@@ -24,17 +25,31 @@ export async function readNotes({ folder }: Places): Promise<Notes> {
   return text === null ? {} : (JSON.parse(text) as Notes);
 }
 
-/** Writes the page and its pictures, and the README's block; answers what was written. */
+/** Writes the page and its pictures, and the blocks of other pages; answers what was written. */
 export async function publish(kept: Kept, places: Places): Promise<readonly string[]> {
   await mkdir(places.folder, { recursive: true });
   const page = join(places.folder, "benchmarks.md");
   await writeFile(page, pageOf(kept, await readNotes(places)));
-  const pictures = await plot(runsOf(kept), join(places.folder, "benchmarks"));
-  const readme = places.readme === null ? null : await textOf(places.readme);
-  const quoted = readme === null ? null : withBlock(readme, blockOf(kept));
-  if (places.readme === null || quoted === null) return [page, ...pictures];
-  await writeFile(places.readme, quoted);
-  return [page, ...pictures, places.readme];
+  const written = [page, ...(await plot(runsOf(kept), join(places.folder, "benchmarks")))];
+  for (const { file, block } of quotesOf(kept, places)) {
+    const text = await textOf(file);
+    const quoted = text === null ? null : withBlock(text, block);
+    if (quoted === null) continue;
+    await writeFile(file, quoted);
+    written.push(file);
+  }
+  return written;
+}
+
+/** Pages written by hand, with a block of figures each. */
+function quotesOf(
+  kept: Kept,
+  { folder, readme }: Places,
+): readonly { readonly file: string; readonly called: string; readonly block: string }[] {
+  return [
+    ...(readme === null ? [] : [{ file: readme, called: "the README's block", block: blockOf(kept) }]),
+    { file: join(folder, "capacity.md"), called: "capacity.md's block", block: capacityBlockOf(kept) },
+  ];
 }
 
 /** Files that are not what the results there make of them, with a word each; none when nothing was measured yet. */
@@ -48,8 +63,10 @@ export async function differences(places: Places): Promise<readonly string[]> {
     const file = `benchmarks/${run.workload}.svg`;
     if (picture !== null && (await textOf(join(places.folder, file))) !== picture) found.push(file);
   }
-  const readme = places.readme === null ? null : await textOf(places.readme);
-  if (readme !== null && withBlock(readme, blockOf(kept)) !== readme) found.push("the README's block");
+  for (const { file, called, block } of quotesOf(kept, places)) {
+    const text = await textOf(file);
+    if (text !== null && withBlock(text, block) !== text) found.push(called);
+  }
   return found;
 }
 

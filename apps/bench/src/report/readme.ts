@@ -44,10 +44,12 @@ export function blockOf(kept: Kept): string {
   return lines.join("\n");
 }
 
-/** The README with that block in the place of the old one; null when it has no place for one. */
-export function withBlock(readme: string, block: string): string | null {
-  const from = readme.indexOf(BEGIN);
-  const to = readme.indexOf(END, from);
+/** The page with that block in the place of the one between the same first and last line; null when it has no place for one. */
+export function withBlock(page: string, block: string): string | null {
+  const lines = block.split("\n");
+  const [begin = "", end = ""] = [lines[0], lines.at(-1)];
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end, from);
   if (from === -1 || to === -1) return null;
-  return `${readme.slice(0, from)}${block}${readme.slice(to + END.length)}`;
+  return `${page.slice(0, from)}${block}${page.slice(to + end.length)}`;
 }

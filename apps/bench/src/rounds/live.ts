@@ -1,11 +1,11 @@
 import { createOrderStore, migrate, type AuditFinding, type OrderStore } from "@junban/order-store";
-import { hotStory, trafficOf } from "@junban/order-stories";
 import { startProcess, type ProcessTree, type Sandbox } from "@junban/sandbox";
 import { unlessAborted } from "@junban/trial";
 import type { Carrier, Contender, Ground } from "../contenders/contender.ts";
+import { FAMILIES, NODE_FLAGS, POOL_SIZE, SLOTS, WARMING } from "./alike.ts";
 import { readDecisions, type Decision } from "./decisions.ts";
 import { cpuSecondsOf, residentBytesOf, type CpuSeconds } from "./process-figures.ts";
-import { workedOff } from "./working-off.ts";
+import { warm } from "./warming.ts";
 
 export type { Decision } from "./decisions.ts";
 export { judge } from "./judging.ts";
@@ -21,8 +21,10 @@ export interface LiveOptions {
   readonly groundOfProcesses?: (ground: Ground) => Ground;
   /** A database that already holds something; a fresh, migrated one by default. */
   readonly databaseUrl?: string;
-  /** Events of other orders that are worked off before anything is measured, so that no contender pays for compiling. Default 1,000 a portion. */
+  /** Events of other orders, a portion, that are worked off before anything is measured, so that no contender pays for compiling. Default 1,000. */
   readonly warmUp?: number;
+  /** The most portions for whoever gets through them soon (default 12). With 1 everybody gets exactly `warmUp` events. */
+  readonly warmPortions?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -47,18 +49,7 @@ export interface Live {
   stop(): Promise<void>;
 }
 
-/** The worker's defaults, for everybody: 128 slots for each of four families, and the connections of its pool. */
-const CONCURRENCY = 512;
-const POOL_SIZE = 8;
-/** As `npm run worker` starts the worker, and for everybody: room for short-lived objects. */
-const NODE_FLAGS = ["--max-semi-space-size=64"];
-const FAMILIES = 4;
-
 const STARTED_WITHIN_MS = 60_000;
-const WARM_WITHIN_MS = 120_000;
-/** Portions for those who get through them, and the time after which none is added. */
-const WARM_PORTIONS = 12;
-const WARM_MORE_MS = 3_000;
 const STOP_WITHIN_MS = 3_000;
 
 /** Starts the contender on fresh places and warms it up. */
@@ -71,7 +62,7 @@ export async function startLive(contender: Contender, options: LiveOptions): Pro
     databaseUrl,
     redisUrl: sandbox.redis.url,
     prefix,
-    concurrency: CONCURRENCY,
+    concurrency: SLOTS,
     poolSize: POOL_SIZE,
   };
   const carrier = await contender.open(ground);
@@ -80,31 +71,12 @@ export async function startLive(contender: Contender, options: LiveOptions): Pro
     const { processes = 1, groundOfProcesses = (same) => same } = options;
     const env = { ...environmentOf(groundOfProcesses(ground)), ...contender.env, ...options.env };
     await live.start({ processes, env, signal });
-    await warm(live, { events: options.warmUp ?? 1_000, signal });
+    const { warmUp = WARMING.events, warmPortions = WARMING.portions } = options;
+    await warm(live, { events: warmUp, portions: warmPortions, signal });
     return live;
   } catch (error) {
     await live.stop();
     throw error;
-  }
-}
-
-/**
- * Some orders with many events at once and many with few, so that both ways through a contender get warm. Who is done with them
- * soon gets more, in equal portions, for the compiler to settle: a process that runs for days pays for that once.
- */
-async function warm(live: Live, { events, signal }: { events: number; signal: AbortSignal }): Promise<void> {
-  if (events === 0) return;
-  const untilMs = performance.now() + WARM_MORE_MS;
-  for (let portion = 0; portion < WARM_PORTIONS; portion += 1) {
-    if (portion > 0 && performance.now() > untilMs) return;
-    const lcidPrefix = `WARM-${portion}-`;
-    const spread = trafficOf({ orders: 200, events, skew: "zipf", exponent: 0.7, seed: 1, lcidPrefix });
-    const hot = hotStory({ lcid: `${lcidPrefix}HOT`, events, seed: 1 });
-    await live.carrier.publish(portion % 2 === 0 ? spread : hot);
-    const { left } = await workedOff(live, { withinMs: WARM_WITHIN_MS, signal });
-    if (left > 0) {
-      throw new Error(`${live.contender.name} left ${left} of ${events} events that were to warm it up`);
-    }
   }
 }
 

@@ -16,7 +16,7 @@ export interface HistoryOptions {
   readonly order: { readonly short: number; readonly long: number };
   /** Rows in the inbox, of as many orders as the short one has rows: few and many. */
   readonly inbox: { readonly short: number; readonly long: number };
-  /** Events that warm the worker up; what a contender gets by default when left out. */
+  /** Events that warm the worker up, in one portion: they are rows of the inbox too. Default 2,000. */
   readonly warmUp?: number;
 }
 
@@ -105,7 +105,9 @@ interface PastRound {
 
 async function measurePast(past: Past, { stage, databaseUrl, prefix, warmUp }: PastRound): Promise<number> {
   const { sandbox, signal, withinMs } = stage;
-  const live = await startLive(ownOf(stage), { sandbox, prefix, databaseUrl, warmUp, signal });
+  const own = { sandbox, prefix, databaseUrl, warmUp, signal };
+  // One portion, so that both inboxes are longer by the same rows, which can be counted.
+  const live = await startLive(ownOf(stage), { ...own, warmPortions: 1 });
   try {
     const limits = { what: past.name, withinMs, signal };
     // Neither arm pays for reading its orders from the copy's cold files.
