@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { startProxy } from "@junban/sandbox";
 import type { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshRedis } from "../support/index.ts";
@@ -132,6 +133,70 @@ describe("when Redis restarts", () => {
     await addJobs(queues, "payment", 10);
 
     await eventually(() => consumer.jobs.length === 11, { withinMs: 20_000 });
+  }, 60_000);
+});
+
+describe("a connection that is cut while ends are on their way", () => {
+  /** Cuts the line at the ends of eight jobs: before Redis has them, or when Redis has done them and answers. */
+  async function cutAtEnds(server: Corner, at: "toServer" | "toClient") {
+    let armed = false;
+    let endsOn = 0;
+    let cuts = 0;
+    const proxy = await startProxy({
+      url: server.url,
+      onData: (direction, chunk, connection) => {
+        if (!armed) return "pass";
+        if (direction === "toServer" && chunk.includes(":completed")) endsOn = connection;
+        if (connection !== endsOn || direction !== at) return "pass";
+        armed = false;
+        cuts += 1;
+        proxy.cut();
+        return "drop";
+      },
+    });
+    onTestFinished(async () => proxy.close());
+    const corner = { url: proxy.url, prefix: server.prefix };
+    return { proxy, corner, arm: () => (armed = true), cuts: () => cuts };
+  }
+
+  async function endJobsOverCut(at: "toServer" | "toClient", lockDurationMs: number) {
+    const server = await startOwnRedis();
+    const ids = await addJobs(openPlainQueues(server), "payment", 40);
+    const { proxy, corner, arm, cuts } = await cutAtEnds(server, at);
+    const gate = createGate();
+    const consumer = startConsumer(corner, {
+      lockDurationMs,
+      process: async () => {
+        await gate.opened;
+        return { kind: "completed" };
+      },
+    });
+    await eventually(() => consumer.activeCount() === 8);
+    arm();
+    gate.open();
+    await eventually(() => cuts() === 1 && consumer.errors.length > 0);
+    // Nothing ends while the line is down.
+    expect(consumer.jobs).toHaveLength(8);
+    proxy.heal();
+
+    const reader = openReader(server);
+    const none = { waiting: 0, prioritized: 0, active: 0, delayed: 0, failed: 0 };
+    await eventually(async () => expect((await reader.counts()).payment).toMatchObject(none), {
+      withinMs: 30_000,
+    });
+    expect(cuts()).toBe(1);
+    return { ids: ids.toSorted(), begun: consumer.jobs.map(({ id }) => id).toSorted() };
+  }
+
+  test("before Redis has them: each is sent again once the line is back, and no job is begun twice", async () => {
+    // A lock beyond the test: a job whose end were not sent again would stay active.
+    const { ids, begun } = await endJobsOverCut("toServer", 600_000);
+    expect(begun).toEqual(ids);
+  }, 60_000);
+
+  test("when Redis has done them and the answer is lost: every job ends, those too that came with the answer", async () => {
+    const { ids, begun } = await endJobsOverCut("toClient", 2_000);
+    expect([...new Set(begun)]).toEqual(ids);
   }, 60_000);
 });
 

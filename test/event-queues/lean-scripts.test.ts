@@ -1,6 +1,6 @@
 import { Command } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { LeanCommand } from "../../packages/event-queues/src/lean-scripts.ts";
+import { callLeanly, LeanCommand } from "../../packages/event-queues/src/lean-scripts.ts";
 import { eventually } from "../support/index.ts";
 import { addJobs, connectTo, openPlainQueues, startConsumer, startOwnRedis } from "./setting.ts";
 
@@ -20,6 +20,14 @@ describe("a lean command", () => {
     const lean = new LeanCommand("evalsha", [...given]).toWritable();
     expect(lean.equals(typeof usual === "string" ? Buffer.from(usual) : usual)).toBe(true);
   });
+});
+
+test("a client that does not tell its scripts is left to its own way, and nothing is sent", () => {
+  const sendCommand = (): never => {
+    throw new Error("nothing should be sent");
+  };
+  expect(callLeanly({ sendCommand }, "moveToFinished", [])).toBeNull();
+  expect(callLeanly({ sendCommand, scriptsSet: {} }, "moveToFinished", [])).toBeNull();
 });
 
 describe("after SCRIPT FLUSH", () => {

@@ -174,6 +174,42 @@ describe("the worker's process", () => {
   );
 
   test(
+    "asked to stop while jobs whose events are committed have not been told yet, it ends those jobs, loses nothing and exits 0",
+    async () => {
+      const place = await freshPlace();
+      const lcid = freshLcid();
+      const events = eventsOf(lcid, 201);
+      // A lease beyond the test, and so patient that no job gives its slot back: all of them sit when the batch is committed.
+      const env = {
+        JUNBAN_WAIT_MS: "60000",
+        JUNBAN_LEASE_MS: "120000",
+        JUNBAN_LOCK_TIMEOUT_MS: "60000",
+        JUNBAN_STATEMENT_TIMEOUT_MS: "70000",
+        FLEET_STOP_AT: "200",
+      };
+      const worker = await startWorker(place, env, "seams");
+      await publish(place, events.slice(0, 1));
+      await eventually(async () => (await rowsOf(place)).length === 1, { withinMs: 30_000 });
+      const letGo = await holdOrder(place, lcid);
+      await publish(place, events.slice(1));
+      await eventually(async () => (await waitingForLocks(place)) > 0, { withinMs: 30_000 });
+      await eventually(async () => (await worker.get("/metrics")).text.includes("junban_jobs_active 128"));
+      await letGo();
+      expect(await worker.exited).toEqual({ code: 0, signal: null });
+      expect((await rowsOf(place)).length).toBe(201);
+      // 128 slots: those jobs have ended, and none of them has stepped back.
+      expect(await jobsLeft(place)).toEqual({ active: 0, toFetch: 72, failed: 0 });
+
+      await startWorker(place);
+      await eventually(async () => {
+        expect(await jobsLeft(place)).toEqual({ active: 0, toFetch: 0, failed: 0 });
+      });
+      await expectPublishOrder(place, [lcid], 201);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "asked a second time, the process exits at once and not with 0",
     async () => {
       const place = await freshPlace();

@@ -61,7 +61,7 @@ test("L2: lanes share no lock", async () => {
 describe("L4: the finisher hands on under the same lock", () => {
   test("serves a whole line with one acquisition, and lets go only when it is empty", async () => {
     const lcid = lab.lane();
-    await first.queue(lcid, numbered(500));
+    await first.queue(lcid, numbered(1_000));
     const turn = turnOf(await first.enter(lcid, request("r0")));
     const batches = [keysOf(turn.requests)];
     for (;;) {
@@ -70,8 +70,8 @@ describe("L4: the finisher hands on under the same lock", () => {
       if (answer.kind !== "next") break;
       batches.push(keysOf(answer.requests));
     }
-    expect(batches.map((batch) => batch.length)).toEqual([128, 128, 128, 116]);
-    expect(batches.flat()).toEqual(keysOf(numbered(500)));
+    expect(batches.map((batch) => batch.length)).toEqual([256, 256, 256, 232]);
+    expect(batches.flat()).toEqual(keysOf(numbered(1_000)));
     expect(await redis.exists(`${lab.prefix}:lock:{${lcid}}`)).toBe(0);
   });
 

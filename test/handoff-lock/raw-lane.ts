@@ -71,7 +71,7 @@ export class RawLane {
   }
 
   async enter({ token, key = "", body, channel = "" }: RawEntry): Promise<unknown> {
-    const { leaseMs = 10_000, ttlMs = 60_000, batch = 128 } = this.#options;
+    const { leaseMs = 10_000, ttlMs = 60_000, batch = 256 } = this.#options;
     return this.run("enter", [
       token,
       leaseMs,
@@ -85,7 +85,7 @@ export class RawLane {
 
   async handoff({ token, own = [], others = {}, yieldTurn = false, batch }: RawHandoff): Promise<unknown> {
     const { leaseMs = 10_000, ttlMs = 60_000 } = this.#options;
-    const limit = batch ?? this.#options.batch ?? 128;
+    const limit = batch ?? this.#options.batch ?? 256;
     const args = [token, leaseMs, ttlMs, limit, yieldTurn ? 1 : 0, own.length, ...own];
     return this.run("handoff", [...args, ...Object.entries(others).flat()]);
   }

@@ -102,7 +102,7 @@ describe("SCRIPT FLUSH inside a pipeline", () => {
 });
 
 test("works on while scripts are flushed all the time", async () => {
-  const processes = [lab.process({ pollMs: 50 }), lab.process({ pollMs: 50 })];
+  const processes = [lab.process({ pollMs: 50, batch: 128 }), lab.process({ pollMs: 50, batch: 128 })];
   const lcid = lab.lane();
   const all = numbered(400);
   const enough = new AbortController();

@@ -255,7 +255,7 @@ test.each(BRANCHES.filter(({ answers }) => answers[0] !== 0 && answers[1] === 0)
 describe("a client that sends every call twice", () => {
   test("serves its lanes in order all the same", async () => {
     const doubled = new Resending(fresh.connect());
-    const [lanes, other] = [lab.process({ redis: doubled.redis }), lab.process()];
+    const [lanes, other] = [lab.process({ redis: doubled.redis, batch: 128 }), lab.process()];
     const lcid = lab.lane();
     const all = numbered(300);
     for (let index = 0; index < all.length; index += 25) {
