@@ -45,7 +45,8 @@ function bulk(text: string): string {
 
 /**
  * Calls a script that is defined on the client; null where the client does not say so, and nothing is sent then. Rejects with
- * NOSCRIPT where the server does not have the script: ioredis' own way loads it.
+ * NOSCRIPT where the server does not have the script: ioredis' own way loads it. Of a client's options, pipelining by itself and
+ * friendlier stacks of errors do not touch these calls.
  */
 export function callLeanly(
   client: LeanClient,

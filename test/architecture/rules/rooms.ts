@@ -13,6 +13,10 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["prom-client", ["packages/service/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/"]],
+  ["groupmq", ["apps/bench/"]],
+  ["graphile-worker", ["apps/bench/"]],
+  ["pg-boss", ["apps/bench/"]],
+  ["@sesamecare-oss/redlock", ["apps/bench/"]],
   ["echarts", ["apps/bench/", "apps/chaos/"]],
 ]);
 

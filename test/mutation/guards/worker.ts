@@ -71,6 +71,13 @@ export const WORKER_GUARDS: readonly Guard[] = [
     tests: [{ file: GROUPS, title: "a transaction takes no more events than allowed" }],
   },
   {
+    promise: "small batches of many lanes share a transaction",
+    file: `${SRC}/fleet-worker.ts`,
+    guard: "Math.max(COMMIT_EVENTS, config.laneBatch * BATCHES_PER_COMMIT)",
+    without: "config.laneBatch * BATCHES_PER_COMMIT",
+    tests: [{ file: "test/fleet/worker-shared-commits.test.ts" }],
+  },
+  {
     promise: "lanes of a group are in one order for all processes",
     file: `${SRC}/commit-groups.ts`,
     guard: "return taken.toSorted((a, b) => (a.lane.lcid < b.lane.lcid ? -1 : 1));",
