@@ -1,6 +1,6 @@
 import { bytes, cell, duration, rounded, times, whole } from "./figures.ts";
 import { runsOf, type Kept } from "./kept.ts";
-import { table } from "./markdown.ts";
+import { paragraph, table } from "./markdown.ts";
 import { BACKLOGS, OWN, runOf, type WorkloadName } from "./rows.ts";
 
 const BEGIN = "<!-- costs:begin -->";
@@ -14,6 +14,7 @@ export function capacityBlockOf(kept: Kept): string {
     BEGIN,
     "<!-- Written by `npm run bench:report`. -->",
     "",
+    ...paragraph("From [benchmarks.md](benchmarks.md), which names the machine and how it was measured:"),
     ...costs(kept),
     ...others(kept),
     END,
@@ -79,7 +80,7 @@ function others(kept: Kept): readonly string[] {
       whole(eventsPerSecond),
     ]),
     ...Object.entries(runOf(runsOf(kept), "growth")?.ratios ?? {}).map(([name, ratio]) => [
-      `growth: ${name}, rate ÷ that of one process and a tenth of the events`,
+      `growth: ${name}, rate ÷ that of one process and the fewest events`,
       times(ratio),
     ]),
     ...resultsOf(kept, "memory").map(({ events, residentBytes }) => [
