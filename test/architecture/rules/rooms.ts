@@ -18,6 +18,10 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pg-boss", ["apps/bench/"]],
   ["@sesamecare-oss/redlock", ["apps/bench/"]],
   ["echarts", ["apps/bench/", "apps/chaos/"]],
+  ["groupmq", ["apps/bench/"]],
+  ["graphile-worker", ["apps/bench/"]],
+  ["pg-boss", ["apps/bench/"]],
+  ["@sesamecare-oss/redlock", ["apps/bench/"]],
 ]);
 
 /** Production modules that import a library outside the rooms it belongs to. */
@@ -47,7 +51,8 @@ export function idleLibraryRooms(sources: readonly Source[]): string[] {
 }
 
 function libraryOf(specifier: string): string {
-  return specifier.split("/")[0] ?? specifier;
+  const parts = specifier.split("/");
+  return parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
 /** Statements, anchored at the start and by their second word, so that prose beginning with "select" passes. */
