@@ -8,6 +8,7 @@ import type { Contender } from "../../apps/bench/src/contenders/contender.ts";
 import { junban } from "../../apps/bench/src/contenders/junban.ts";
 import { pgRowLock } from "../../apps/bench/src/contenders/pg-row-lock.ts";
 import { sqlCeiling } from "../../apps/bench/src/contenders/sql-ceiling.ts";
+import type { Decision } from "../../apps/bench/src/rounds/live.ts";
 import { fairnessOf } from "../../apps/bench/src/workloads/fairness.ts";
 import { growthOf, growthRatiosOf } from "../../apps/bench/src/workloads/growth.ts";
 import { historyOf } from "../../apps/bench/src/workloads/history.ts";
@@ -16,7 +17,7 @@ import { outlasts, singlesOf } from "../../apps/bench/src/workloads/measuring/fl
 import { dueAfter, offer } from "../../apps/bench/src/workloads/measuring/pacing.ts";
 import { copyOf, databaseWithPast, inboxRows } from "../../apps/bench/src/workloads/measuring/past.ts";
 import { pastsOf } from "../../apps/bench/src/workloads/measuring/pasts.ts";
-import { medianSpread, spreadOf } from "../../apps/bench/src/workloads/measuring/spread.ts";
+import { medianSpread, spreadOf, tookMsOf } from "../../apps/bench/src/workloads/measuring/spread.ts";
 import { inTurn } from "../../apps/bench/src/workloads/measuring/turns.ts";
 import { memoryOf } from "../../apps/bench/src/workloads/memory.ts";
 import { publishOf } from "../../apps/bench/src/workloads/publish.ts";
@@ -54,8 +55,38 @@ describe("what is measured with", () => {
     const kept = await offer({ publish }, events, { perSecond: 400, signal });
     expect(taken).toEqual(events);
     expect(most).toBe(1);
-    expect(kept).toBeGreaterThan(0);
-    expect(kept).toBeLessThanOrEqual(400);
+    expect(kept.perSecond).toBeGreaterThan(0);
+    expect(kept.perSecond).toBeLessThanOrEqual(400);
+  });
+
+  test("an event that fell due while a call was under way is counted from then, any other from when it was handed over", async () => {
+    const handedAtMs: number[] = [];
+    let calls = 0;
+    const freeAtMs: number[] = [];
+    const publish = async (some: readonly EventEnvelope[]): Promise<void> => {
+      const atMs = Date.now();
+      handedAtMs.push(...some.map(() => atMs));
+      calls += 1;
+      // The first call lasts while most of the others fall due.
+      await new Promise((resolve) => setTimeout(resolve, calls === 1 ? 60 : 0));
+      freeAtMs.push(...some.map(() => Date.now()));
+    };
+    const events = hotStory({ lcid: "P-1", events: 10, seed: 1 });
+    const { sinceMs } = await offer({ publish }, events, { perSecond: 100, signal });
+    expect(sinceMs).toHaveLength(10);
+    // Clocks of whole milliseconds.
+    for (const [index, atMs] of handedAtMs.entries()) expect(sinceMs[index]).toBeLessThanOrEqual(atMs + 2);
+    // The second was due 10 ms after the first, and went with the call behind the first.
+    expect(Number(sinceMs[1]) - Number(sinceMs[0])).toBeLessThan(10.1);
+    expect(sinceMs[1]).toBeLessThan(Number(freeAtMs[0]));
+    const sorted = sinceMs.toSorted((one, other) => one - other);
+    expect(sinceMs).toEqual(sorted);
+    const decided = (index: number, decidedAtMs: number): Decision => {
+      const { source, id, lcid } = events[index] as EventEnvelope;
+      return { source, id, lcid, seq: index + 1, outcome: "applied", decidedAtMs };
+    };
+    const took = tookMsOf(events, { sinceMs: [100, 110] }, [decided(1, 125), decided(0, 99)]);
+    expect(took).toEqual([15, 0]);
   });
 
   test("a paced publication ends when the run is ended", async () => {
@@ -66,11 +97,9 @@ describe("what is measured with", () => {
   });
 
   test("a spread is made of times that were measured; a median of rounds takes each figure by itself", () => {
-    const took = (...each: readonly number[]) =>
-      each.map((decidedAtMs) => ({ publishedAtMs: 0, decidedAtMs }));
-    const spread = spreadOf(took(...Array.from({ length: 100 }, (_, index) => index + 1)));
+    const spread = spreadOf(Array.from({ length: 100 }, (_, index) => index + 1));
     expect(spread).toEqual({ p50Ms: 50, p90Ms: 90, p99Ms: 99, maxMs: 100 });
-    expect(medianSpread([spread, spreadOf(took(7)), spreadOf(took(60))])).toEqual({
+    expect(medianSpread([spread, spreadOf([7]), spreadOf([60])])).toEqual({
       p50Ms: 50,
       p90Ms: 60,
       p99Ms: 60,

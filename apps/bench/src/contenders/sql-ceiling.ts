@@ -11,7 +11,12 @@ export const sqlCeiling: Contender = {
   version: "junban 0.1.0",
   what: "the same SQL driven straight from a loop, without a queue: the database's own ceiling",
   settings: [
-    { name: "batch", value: "256", why: "events a transaction, as JUNBAN_LANE_BATCH", source: null },
+    {
+      name: "events",
+      value: "512",
+      why: "a transaction, at most 256 of one order: two of its batches, as the worker's",
+      source: null,
+    },
     { name: "lanes", value: "32", why: "orders a transaction, as JUNBAN_COMMIT_LANES", source: null },
     { name: "parallel", value: "3", why: "transactions at once, as JUNBAN_COMMIT_PARALLEL", source: null },
   ],

@@ -8,8 +8,10 @@ import type { EventJob } from "../contenders/event-job.ts";
 import { DONE_FILE, feedFile, feedFolder } from "./feed.ts";
 import { groundOf } from "./ground.ts";
 
-const BATCH_EVENTS = 256;
-const BATCH_LANES = 32;
+/** As much as the worker puts into one transaction. */
+const TRANSACTION_EVENTS = 512;
+const TRANSACTION_LANES = 32;
+const LANE_EVENTS = 256;
 const BATCHES_AT_ONCE = 3;
 const LOOK_EVERY_MS = 5;
 
@@ -30,10 +32,10 @@ function lanesOf(events: readonly EventJob[]): Lanes {
 function takeBatch(lanes: Lanes): { batches: readonly LaneBatch[]; rests: Lanes } {
   const batches: LaneBatch[] = [];
   const rests: Lanes = new Map();
-  let room = BATCH_EVENTS;
+  let room = TRANSACTION_EVENTS;
   for (const [lcid, events] of lanes) {
-    if (room === 0 || batches.length === BATCH_LANES) break;
-    const requests = events.slice(0, room);
+    if (room === 0 || batches.length === TRANSACTION_LANES) break;
+    const requests = events.slice(0, Math.min(room, LANE_EVENTS));
     room -= requests.length;
     batches.push({ lcid, requests });
     if (requests.length < events.length) rests.set(lcid, events.slice(requests.length));

@@ -7,8 +7,7 @@ export interface Decision {
   /** Place among all first decisions. */
   readonly seq: number;
   readonly outcome: string;
-  /** Redis time at publication, and server time of the decision. */
-  readonly publishedAtMs: number;
+  /** The server's clock at the statement that wrote the decision, before its COMMIT was flushed; of several decisions the last. */
   readonly decidedAtMs: number;
 }
 
@@ -24,9 +23,8 @@ export async function readDecisions(
   for (let start = 0; start < asked.length; start += ORDERS_AT_ONCE) {
     const some = asked.slice(start, start + ORDERS_AT_ONCE);
     const histories = await Promise.all(some.map(async (lcid) => store.readHistory(lcid)));
-    for (const { source, id, lcid, seq, outcome, publishedAt, decidedAt } of histories.flat()) {
-      const [publishedAtMs, decidedAtMs] = [publishedAt.getTime(), decidedAt.getTime()];
-      found.push({ source, id, lcid, seq, outcome, publishedAtMs, decidedAtMs });
+    for (const { source, id, lcid, seq, outcome, decidedAt } of histories.flat()) {
+      found.push({ source, id, lcid, seq, outcome, decidedAtMs: decidedAt.getTime() });
     }
   }
   return found.toSorted((one, other) => one.seq - other.seq);

@@ -64,6 +64,7 @@ function isBeyond({ field, stored, folded }: AuditDifference): boolean {
   return GROWING.test(field) && Number(stored) > Number(folded);
 }
 
-function identityOf({ source, id }: { readonly source: string; readonly id: string }): string {
+/** The same for an event and for its decision. */
+export function identityOf({ source, id }: { readonly source: string; readonly id: string }): string {
   return JSON.stringify([source, id]);
 }

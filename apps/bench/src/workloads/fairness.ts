@@ -33,7 +33,7 @@ export function fairnessOf(options: FairnessOptions): Workload<FairnessRow> {
   return {
     name: "fairness",
     what: "single events of other orders, without a flood on one order and beside it: publish to decision",
-    defaultEvents: 30_000,
+    defaultEvents: 40_000,
     inReport: { withinMs: 60_000 },
     run: async (stage) => {
       const rows = await measure(options, stage);
@@ -59,8 +59,8 @@ export function fairnessOf(options: FairnessOptions): Workload<FairnessRow> {
 }
 
 /**
- * Five hundred singles take two and a half seconds at this pace, and a worker applies some five thousand events of one order
- * in a second: ten thousand would be over before the singles are, thirty thousand are not.
+ * Five hundred singles take two and a half seconds at this pace, and a worker applies eight thousand events of one order and more
+ * in a second: a flood of ten thousand would be over long before the singles are.
  */
 export const fairness: Workload<FairnessRow> = fairnessOf({
   others: 500,

@@ -11,7 +11,7 @@ import { workedOff } from "../rounds/working-off.ts";
 import { backlogRate } from "./measuring/backlog-rate.ts";
 import { queuesOf, runOf } from "./measuring/own.ts";
 import { offer } from "./measuring/pacing.ts";
-import { medianSpread, spreadOf, type Spread } from "./measuring/spread.ts";
+import { medianSpread, spreadOf, tookMsOf, type Spread } from "./measuring/spread.ts";
 import { inTurn, Rounds } from "./measuring/turns.ts";
 import type { Stage, Workload } from "./workload.ts";
 
@@ -137,10 +137,11 @@ async function measureLoad(
   { events, perSecond, stage }: { events: readonly EventEnvelope[]; perSecond: number; stage: Stage },
 ): Promise<Offered> {
   const { signal, withinMs } = stage;
-  const kept = await offer(live.carrier, events, { perSecond, signal });
+  const offered = await offer(live.carrier, events, { perSecond, signal });
   await workedOff(live, { withinMs, signal });
   const decisions = await live.decisions(events.map(({ lcid }) => lcid));
-  return { ...spreadOf(decisions), ...placesOf(events, decisions), perSecond: kept };
+  const spread = spreadOf(tookMsOf(events, offered, decisions));
+  return { ...spread, ...placesOf(events, decisions), perSecond: offered.perSecond };
 }
 
 function storiesOf(lcidPrefix: string, events: number, seed: number): readonly EventEnvelope[] {

@@ -16,7 +16,7 @@ export const recovery: Workload<RecoveryRow> = {
   name: "recovery",
   what: "the process that holds a key is killed (SIGKILL) in the middle of an event: how long the key stands still",
   defaultEvents: 40,
-  inReport: { rounds: 1, withinMs: 40_000 },
+  inReport: { withinMs: 40_000 },
   run: async (stage) => runOf("recovery", rowsOf(await runMishap(HOLDER_KILLED, stage), stage), stage),
   table: (run) =>
     tableOf(

@@ -24,9 +24,8 @@ export interface Workload<Row> {
   /** One sentence for the usage text and the page. */
   readonly what: string;
   readonly defaultEvents: number;
-  /** How the report runs it where that differs from three rounds of at most twelve seconds with everybody. */
+  /** How the report runs it where that differs from three rounds of at most twenty seconds with everybody. */
   readonly inReport?: {
-    readonly rounds?: number;
     readonly withinMs?: number;
     /** Whom the report leaves out, by name. */
     readonly without?: readonly string[];

@@ -7,7 +7,7 @@ import type { Stage } from "../workload.ts";
 import { UndecidedError } from "./errors.ts";
 import { FLOOD_LCID, lastDecidedMs, outlasts, type FairnessArm, type Flood } from "./flood.ts";
 import { offer } from "./pacing.ts";
-import { spreadOf, type Spread } from "./spread.ts";
+import { spreadOf, tookMsOf, type Spread } from "./spread.ts";
 
 export interface BesideFlood {
   readonly arm: FairnessArm;
@@ -21,6 +21,13 @@ export interface BesideFlood {
 }
 
 const LOOK_EVERY_MS = 20;
+/** Of a standing flood, before the singles begin. */
+const WORKED_OFF_SHARE = 0.1;
+
+interface Singles {
+  readonly decisions: readonly Decision[];
+  readonly spread: Spread;
+}
 
 /** How long the singles took from publishing to decision; null when the flood beside them was over before they were. */
 export async function besideFlood(contender: Contender, options: BesideFlood): Promise<Spread | null> {
@@ -35,7 +42,7 @@ export async function besideFlood(contender: Contender, options: BesideFlood): P
   try {
     switch (options.arm) {
       case "quiet":
-        return spreadOf(await decidedSingles(live, options));
+        return (await decidedSingles(live, options)).spread;
       case "flooded":
         return await whileWorkedOff(live, options);
       case "flooding":
@@ -46,15 +53,29 @@ export async function besideFlood(contender: Contender, options: BesideFlood): P
   }
 }
 
-/** The whole flood stands in line before its first event is decided. */
+/**
+ * The whole flood stands in line before its first event is decided. The singles begin once a tenth of it is: a process that stood
+ * still a moment ago is filling its slots first, and what is asked is how singles fare beside a flood, not beside a start.
+ */
 async function whileWorkedOff(live: Live, options: BesideFlood): Promise<Spread | null> {
   const { events } = options.flood;
   live.freeze();
   await unlessAborted(live.carrier.publish(events), options.stage.signal);
   live.letGo();
+  await begun(live, events.length, options.stage);
   const singles = await decidedSingles(live, options);
   const decisions = await live.decisions([FLOOD_LCID]);
-  return outlasts({ published: events.length, decisions }, singles) ? spreadOf(singles) : null;
+  return outlasts({ published: events.length, decisions }, singles.decisions) ? singles.spread : null;
+}
+
+async function begun(live: Live, published: number, { signal, withinMs }: Stage): Promise<void> {
+  const untilMs = performance.now() + withinMs;
+  for (;;) {
+    const left = await live.carrier.left();
+    if (left <= published * (1 - WORKED_OFF_SHARE)) return;
+    if (performance.now() > untilMs) throw new UndecidedError({ what: "a flood", left, of: published });
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+  }
 }
 
 /** As fast as it can be published, by a producer of its own: within one, singles would wait behind the flood before Redis. */
@@ -77,7 +98,7 @@ async function whilePublished(live: Live, options: BesideFlood): Promise<Spread 
       // A publication that fails ends the measurement; one that ends by itself does not.
       publication.then(async () => new Promise<never>(() => undefined)),
     ]);
-    return lastDecidedMs(singles) < endedAtMs ? spreadOf(singles) : null;
+    return lastDecidedMs(singles.decisions) < endedAtMs ? singles.spread : null;
   } finally {
     enough.abort();
     await publication.catch(() => undefined);
@@ -85,10 +106,10 @@ async function whilePublished(live: Live, options: BesideFlood): Promise<Spread 
   }
 }
 
-async function decidedSingles(live: Live, options: BesideFlood): Promise<readonly Decision[]> {
+async function decidedSingles(live: Live, options: BesideFlood): Promise<Singles> {
   const { singles, perSecond, stage } = options;
   const { signal, withinMs } = stage;
-  await offer(live.carrier, singles, { perSecond, signal });
+  const offered = await offer(live.carrier, singles, { perSecond, signal });
   const untilMs = performance.now() + withinMs;
   const found: Decision[] = [];
   // From the latest back, so that hardly anybody is asked for in vain.
@@ -109,5 +130,5 @@ async function decidedSingles(live: Live, options: BesideFlood): Promise<readonl
     }
     await pause(LOOK_EVERY_MS, undefined, { signal });
   }
-  return found;
+  return { decisions: found, spread: spreadOf(tookMsOf(singles, offered, found)) };
 }

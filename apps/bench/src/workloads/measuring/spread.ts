@@ -1,4 +1,8 @@
+import type { EventEnvelope } from "@junban/orders";
+import { identityOf } from "../../rounds/judging.ts";
+import type { Decision } from "../../rounds/live.ts";
 import { median, percentile } from "../../rounds/statistics.ts";
+import type { Offer } from "./pacing.ts";
 
 /** How long events took from publishing to their decision. */
 export interface Spread {
@@ -8,10 +12,23 @@ export interface Spread {
   readonly maxMs: number;
 }
 
-export function spreadOf(
-  decisions: readonly { readonly publishedAtMs: number; readonly decidedAtMs: number }[],
-): Spread {
-  const tookMs = decisions.map(({ publishedAtMs, decidedAtMs }) => decidedAtMs - publishedAtMs);
+/**
+ * From the moment each event was offered, by the clock of the bench, to its decision, by that of Postgres on the same machine:
+ * for everybody alike, and whatever a contender itself takes for the time of publication.
+ */
+export function tookMsOf(
+  events: readonly EventEnvelope[],
+  { sinceMs }: Pick<Offer, "sinceMs">,
+  decisions: readonly Decision[],
+): readonly number[] {
+  const since = new Map(events.map((event, index) => [identityOf(event), sinceMs[index] ?? Number.NaN]));
+  return decisions.map((decision) =>
+    // The server tells whole milliseconds.
+    Math.max(0, decision.decidedAtMs - (since.get(identityOf(decision)) ?? Number.NaN)),
+  );
+}
+
+export function spreadOf(tookMs: readonly number[]): Spread {
   return {
     p50Ms: percentile(tookMs, 50),
     p90Ms: percentile(tookMs, 90),
