@@ -7,7 +7,7 @@ export const bullmqNoop: Contender = {
   version: "bullmq 6.7.0",
   what: "BullMQ with an empty processor on the same queues and slots: the carrier's own ceiling",
   settings: [
-    { name: "concurrency", value: "64", why: "slots of each of four queues, as everybody's", source: null },
+    { name: "concurrency", value: "128", why: "slots of each of four queues, as the worker's", source: null },
     {
       name: "removeOnComplete",
       value: "{ count: 0 }",

@@ -16,13 +16,35 @@ const TAKEN_ALIKE: readonly Setting[] = [
     source: null,
   },
   { name: "JUNBAN_PG_POOL", value: "8", why: "connections: the default", source: null },
+  { name: "JUNBAN_COMMIT_PARALLEL", value: "3", why: "transactions at once: the default", source: null },
+  {
+    name: "laneCap",
+    value: LANE_CAP.toLocaleString("en-US"),
+    why: "of the publisher, whose default of 10,000 refuses what is beyond it: a backlog of any size is to stand in one lane",
+    source: null,
+  },
+  { name: "publishing", value: "publishAll, 2,000 at once", why: "its way of adding a batch", source: null },
 ];
 
 export const junban: Contender = {
   name: "junban",
   version: "junban 0.1.0",
   what: "one worker process, default settings",
-  settings: TAKEN_ALIKE,
+  settings: [
+    ...TAKEN_ALIKE,
+    {
+      name: "JUNBAN_LANE_BATCH",
+      value: "256",
+      why: "events of one order at once: the default",
+      source: null,
+    },
+    {
+      name: "JUNBAN_COMMIT_LANES",
+      value: "32",
+      why: "orders a transaction, with two batches of events at most: the default",
+      source: null,
+    },
+  ],
   promises: "publish order",
   applies: true,
   script: WORKER,

@@ -29,18 +29,31 @@ export async function openBullmqCarrier({ redisUrl, prefix }: Ground): Promise<C
   };
 }
 
-export const BULLMQ_SETTINGS: readonly Setting[] = [
+/** What the three have in common; they differ in how many jobs in hand serve them best. */
+export function bullmqSettings({
+  concurrency,
+  why,
+}: {
+  concurrency: number;
+  why: string;
+}): readonly Setting[] {
+  return [
+    {
+      name: "concurrency",
+      value: String(concurrency),
+      why: `a high factor is good practice for jobs that wait for a database, and no number is advised. ${why}`,
+      source: "https://docs.bullmq.io/guide/workers/concurrency",
+    },
+    ...COMMON_SETTINGS,
+  ];
+}
+
+const COMMON_SETTINGS: readonly Setting[] = [
   {
     name: "queues",
     value: "1",
     why: "all families in one queue, with all the concurrency in one worker: the best chance of publish order",
     source: null,
-  },
-  {
-    name: "concurrency",
-    value: "as for every contender",
-    why: "a high factor is good practice for jobs that wait for a database",
-    source: "https://docs.bullmq.io/guide/workers/concurrency",
   },
   {
     name: "removeOnComplete",
@@ -69,4 +82,6 @@ export const BULLMQ_SETTINGS: readonly Setting[] = [
 ];
 
 /** What each of them sets for its process. */
-export const BULLMQ_ENV: Readonly<Record<string, string>> = { BENCH_RETRY_BACKOFF_MS: "100" };
+export function bullmqEnv({ concurrency }: { concurrency: number }): Readonly<Record<string, string>> {
+  return { BENCH_RETRY_BACKOFF_MS: "100", BENCH_CONCURRENCY: String(concurrency) };
+}
