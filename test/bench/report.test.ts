@@ -230,14 +230,17 @@ describe("bench:report", () => {
     const keep = async (kept: Kept): Promise<void> => {
       last = structuredClone(kept);
     };
-    const broken = workload("zipf", async () => {
-      throw new Error("cut short");
+    const ending = new AbortController();
+    const interrupted = workload("zipf", async () => {
+      ending.abort(new Error("cut short"));
+      throw new Error("in the middle");
     });
-    const hot = plain("hot");
-    await expect(measure(optionsOf({ workloads: [hot, broken], keep }))).rejects.toThrow("cut short");
+    const options = optionsOf({ workloads: [plain("hot"), interrupted], keep });
+    const stage = { ...options.stage, signal: ending.signal };
+    await expect(measure({ ...options, stage })).rejects.toThrow("cut short");
     const ran: string[] = [];
     const all = [plain("hot", ran), plain("zipf", ran)];
-    const kept = await measure(optionsOf({ workloads: all, before: last, keep }));
+    const { kept } = await measure(optionsOf({ workloads: all, before: last, keep }));
     expect(ran).toEqual(["zipf"]);
     expect(kept.workloads.map(({ sitting, run }) => [sitting, run.workload])).toEqual([
       [0, "hot"],
@@ -247,15 +250,32 @@ describe("bench:report", () => {
     expect(last).toEqual(kept);
   });
 
-  test("runs again what is named, and adds no sitting when nothing was left to run", async () => {
+  test("a workload that breaks off is named, costs none of those behind it, and loses nothing that was kept of it", async () => {
+    const broken = workload("zipf", async () => {
+      throw new Error("no rows");
+    });
+    const said: string[] = [];
+    const workloads = [plain("hot"), broken, plain("uniform")];
+    const first = await measure(optionsOf({ workloads }, said));
+    expect(first.failed).toEqual(["zipf"]);
+    expect(first.kept.workloads.map(({ run }) => run.workload)).toEqual(["hot", "uniform"]);
+    expect(said.join("\n")).toMatch(/workload zipf broke off: Error: no rows/u);
+    const second = await measure(optionsOf({ workloads: [broken], before: SAMPLE, again: ["zipf"] }));
+    expect(second.failed).toEqual(["zipf"]);
+    expect(second.kept.workloads).toEqual(SAMPLE.workloads);
+  });
+
+  test("runs again what is named, and with nothing left to run answers what is kept as it is", async () => {
     const ran: string[] = [];
     const again = await measure(
       optionsOf({ workloads: [plain("hot", ran)], before: SAMPLE, again: ["hot"] }),
     );
     expect(ran).toEqual(["hot"]);
-    expect(again.workloads).toHaveLength(SAMPLE.workloads.length);
-    const nothing = await measure(optionsOf({ workloads: [plain("hot")], before: SAMPLE }));
-    expect(nothing.sittings).toEqual(SAMPLE.sittings);
+    expect(again.kept.workloads).toHaveLength(SAMPLE.workloads.length);
+    expect(await measure(optionsOf({ workloads: [plain("hot")], before: SAMPLE }))).toEqual({
+      kept: SAMPLE,
+      failed: [],
+    });
   });
 
   test("says how long it takes as far as that was measured before", async () => {

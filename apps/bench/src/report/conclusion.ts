@@ -49,8 +49,10 @@ function orderOf(backlogs: readonly Run<BacklogRow>[]): readonly string[] {
   if (backlogs.length === 0) return [];
   const rows = backlogs.flatMap(({ workload, results }) => results.map((row) => ({ ...row, workload })));
   const own = rows.filter(({ name }) => name === OWN);
-  const sum = (key: "inversions" | "lost" | "doubled"): number =>
-    own.reduce((total, row) => total + (row[key] ?? 0), 0);
+  const sum = (key: "inversions" | "lost" | "doubled"): string => {
+    const counts = own.map((row) => row[key]);
+    return counts.includes(null) ? "nobody knows how many" : whole(sumOf(counts));
+  };
   const broken = [
     ...new Set(rows.filter((row) => !isOwn(row.name) && isBroken(row)).map(({ name }) => name)),
   ];
@@ -59,8 +61,12 @@ function orderOf(backlogs: readonly Run<BacklogRow>[]): readonly string[] {
       ? "Nobody else did it harm either."
       : `Order was broken, or events lost or doubled, by ${listed(broken)}.`;
   return [
-    `In these backlogs Junban decided ${whole(sum("inversions"))} events out of order, lost ${whole(sum("lost"))} and doubled ${whole(sum("doubled"))}. ${others}`,
+    `In these backlogs Junban decided ${sum("inversions")} events out of order, lost ${sum("lost")} and doubled ${sum("doubled")}. ${others}`,
   ];
+}
+
+function sumOf(counts: readonly (number | null)[]): number {
+  return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 }
 
 function latencyOf(kept: Kept): readonly string[] {

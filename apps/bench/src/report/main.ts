@@ -13,8 +13,8 @@ import { machineOf } from "../machine.ts";
 import { WORKLOADS } from "../workloads/index.ts";
 import { QUICK_WORKLOADS } from "../workloads/quick.ts";
 import { brokenPromises } from "./broken-promises.ts";
-import { readKept, runsOf, writeKept, type Kept, type Sitting } from "./kept.ts";
-import { measure } from "./measure.ts";
+import { readKept, runsOf, writeKept, type Sitting } from "./kept.ts";
+import { measure, type Measurement } from "./measure.ts";
 import { helpOf, readOptions, type ReportOptions } from "./options.ts";
 import { publish, readNotes, resultsFile, type Places } from "./published.ts";
 import { unexplained } from "./targets.ts";
@@ -27,8 +27,8 @@ function say(line: string): void {
 
 async function work(options: ReportOptions, signal: AbortSignal): Promise<number> {
   const places = await placesOf(options);
-  const kept = options.draw
-    ? await readKept(resultsFile(places))
+  const { kept, failed } = options.draw
+    ? { kept: await readKept(resultsFile(places)), failed: [] }
     : await measured(options, { places, signal });
   if (kept === null) {
     say(`there are no results in ${resultsFile(places)} to draw`);
@@ -41,7 +41,8 @@ async function work(options: ReportOptions, signal: AbortSignal): Promise<number
   }
   const broken = runsOf(kept).flatMap(brokenPromises);
   for (const sentence of broken) say(sentence);
-  return broken.length === 0 ? EXIT.done : EXIT.wrong;
+  if (failed.length > 0) say(`broke off: ${failed.join(", ")}; --resume runs what is missing`);
+  return broken.length + failed.length === 0 ? EXIT.done : EXIT.wrong;
 }
 
 async function placesOf({ out, quick }: ReportOptions): Promise<Places> {
@@ -54,7 +55,7 @@ async function placesOf({ out, quick }: ReportOptions): Promise<Places> {
 async function measured(
   { quick, only, resume }: ReportOptions,
   { places, signal }: { readonly places: Places; readonly signal: AbortSignal },
-): Promise<Kept> {
+): Promise<Measurement> {
   const file = resultsFile(places);
   const there = await readKept(file);
   const sitting = await sittingNow();

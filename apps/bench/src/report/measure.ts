@@ -29,36 +29,75 @@ interface Effort {
 
 const SEED = 1;
 const ROUNDS = 3;
-const WITHIN_MS = 12_000;
+const WITHIN_MS = 20_000;
 const QUICK = { events: 400, rounds: 1, withinMs: 20_000 } as const;
 
-/** Runs the workloads one after another and answers everything that is kept then. Throws what a workload throws. */
-export async function measure(options: MeasureOptions): Promise<Kept> {
+/** What there is now, and which of the workloads that were to be run could not be. */
+export interface Measurement {
+  readonly kept: Kept;
+  readonly failed: readonly string[];
+}
+
+/**
+ * Runs the workloads one after another. One that throws is named and costs nothing but itself: what was kept of it stays. Throws
+ * only when the run is ended, or when nothing can be kept.
+ */
+export async function measure(options: MeasureOptions): Promise<Measurement> {
   const { before, again, quick, sitting, stage } = options;
-  const workloads = (before?.workloads ?? []).filter(({ run }) => !again.includes(run.workload));
-  const missing = options.workloads.filter(({ name }) => workloads.every(({ run }) => run.workload !== name));
-  const about = {
+  const missing = options.workloads.filter(
+    ({ name }) => again.includes(name) || (before?.workloads ?? []).every(({ run }) => run.workload !== name),
+  );
+  // As it was measured, settings of the contenders included.
+  if (before !== null && missing.length === 0) return { kept: before, failed: [] };
+  let kept: Kept = {
     quick: quick || (before?.quick ?? false),
-    sittings: [...(before?.sittings ?? []), ...(missing.length === 0 ? [] : [sitting])],
+    sittings: [...(before?.sittings ?? []), sitting],
     contenders: stage.contenders.map(toldOf),
+    workloads: before?.workloads ?? [],
   };
+  const failed: string[] = [];
   for (const [index, workload] of missing.entries()) {
     stage.signal.throwIfAborted();
     const expected = expectation(missing.slice(index), options);
     stage.say(`workload ${index + 1} of ${missing.length}, ${workload.name}: ${workload.what}; ${expected}`);
-    workloads.push(await measured(workload, { stage, quick, sitting: about.sittings.length - 1 }));
-    await options.keep({ ...about, workloads });
+    const one = await unlessItFails(workload, { stage, quick, sitting: kept.sittings.length - 1 });
+    if (one === null) {
+      failed.push(workload.name);
+      continue;
+    }
+    const others = kept.workloads.filter(({ run }) => run.workload !== workload.name);
+    kept = { ...kept, workloads: [...others, one] };
+    await options.keep(kept);
   }
-  return { ...about, workloads };
+  return { kept, failed };
+}
+
+interface Measuring {
+  readonly stage: CommonStage;
+  readonly quick: boolean;
+  readonly sitting: number;
+}
+
+/** Null, and the reason said, where it throws for any reason but that the run is ended. */
+async function unlessItFails(
+  workload: Workload<unknown>,
+  measuring: Measuring,
+): Promise<KeptWorkload | null> {
+  const { signal, say } = measuring.stage;
+  try {
+    return await measured(workload, measuring);
+  } catch (error) {
+    signal.throwIfAborted();
+    say(
+      `workload ${workload.name} broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return null;
+  }
 }
 
 async function measured(
   workload: Workload<unknown>,
-  {
-    stage,
-    quick,
-    sitting,
-  }: { readonly stage: CommonStage; readonly quick: boolean; readonly sitting: number },
+  { stage, quick, sitting }: Measuring,
 ): Promise<KeptWorkload> {
   const effort = effortOf(workload, quick);
   const left = workload.inReport?.without ?? [];
@@ -76,8 +115,7 @@ function toldOf({ name, version, what, settings, promises, applies }: Contender)
 
 function effortOf({ defaultEvents, inReport = {} }: Workload<unknown>, quick: boolean): Effort {
   if (quick) return { ...QUICK, events: Math.min(QUICK.events, defaultEvents) };
-  const { rounds = ROUNDS, withinMs = WITHIN_MS } = inReport;
-  return { events: defaultEvents, rounds, withinMs };
+  return { events: defaultEvents, rounds: ROUNDS, withinMs: inReport.withinMs ?? WITHIN_MS };
 }
 
 /** What an earlier run took for the same; without one nobody knows, and that is said. */

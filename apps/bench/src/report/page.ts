@@ -1,7 +1,8 @@
 import { conclusion, targetsSection } from "./conclusion.ts";
 import type { Kept } from "./kept.ts";
 import { paragraph } from "./markdown.ts";
-import { contendersSection, methodSection, settingsSection, workloadSections } from "./sections.ts";
+import { methodSection } from "./method.ts";
+import { contendersSection, settingsSection, workloadSections } from "./sections.ts";
 
 /** What is written by hand: by the id of a target, what stands in the way of it. */
 export type Notes = Readonly<Record<string, string>>;

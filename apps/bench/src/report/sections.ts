@@ -1,8 +1,8 @@
 import type { Run } from "../results.ts";
-import { counted, duration, times, whole } from "./figures.ts";
-import { runsOf, type Kept } from "./kept.ts";
-import { heading, paragraph, table } from "./markdown.ts";
-import { BACKLOGS, runOf, type WorkloadName } from "./rows.ts";
+import { bytes, counted, duration, times } from "./figures.ts";
+import { runsOf, type Kept, type KeptContender } from "./kept.ts";
+import { heading, listed, paragraph, table } from "./markdown.ts";
+import { BACKLOGS, OWN, runOf, type WorkloadName } from "./rows.ts";
 import {
   backlogTable,
   costTable,
@@ -16,7 +16,16 @@ import {
 } from "./tables.ts";
 
 const FROM_THE_START =
-  "p50 and p99 are from the moment the backlog was let go to the decision of an event, not from its publication.";
+  "p50 and p99 are from the moment the backlog was let go to the decision of an event, not from its publication. Who is done within a second or two shows what it does in a burst: “growth” runs backlogs ten times as long.";
+
+const FROM_PUBLICATION =
+  "Latency is from the moment the producer handed an event over, by the producer's clock, to its decision; where a call for earlier events was still under way when it fell due, from the moment it fell due.";
+const TO_THE_DECISION =
+  "A decision is timed by Postgres at the statement that writes it, before its COMMIT is flushed to disk, and of an event that was held for another the last one counts.";
+const BESIDE_A_FLOOD =
+  "The flood is long enough for the single events to end before it does. Beside one that is worked off they begin once a tenth of it is decided, since a process that stood still a moment ago is filling its slots first.";
+const WARM_ROWS =
+  "In both arms the worker was warmed up by 2,000 events of other orders and 100 to 1,000 of the measured ones, which lie in the inbox too.";
 
 /** Every workload that was run: its picture, how it was run, its table. */
 export function workloadSections(kept: Kept): readonly string[] {
@@ -31,23 +40,33 @@ export function workloadSections(kept: Kept): readonly string[] {
   };
   return [
     ...BACKLOGS.flatMap((name) => section(name, backlogTable, () => FROM_THE_START)),
-    ...section("latency", latencyTable),
+    ...section("latency", latencyTable, () => `${FROM_PUBLICATION} ${TO_THE_DECISION}`),
     ...section("publish", publishTable),
     ...section("fairness", fairnessTable, ({ ratios }) =>
-      says(ratios, {
-        p99: "beside a flood that is worked off, p99 is $ what it is without",
-        p99Flooding: "beside one that is being published, $",
-      }),
+      together(
+        BESIDE_A_FLOOD,
+        "Latency is measured as above.",
+        says(ratios, {
+          p99: "beside a flood that is worked off, p99 is $ what it is without",
+          p99Flooding: "beside one that is being published, $",
+        }),
+      ),
     ),
     ...section("history", historyTable, ({ ratios }) =>
-      says(ratios, {
-        order: "an order with a long past goes $ as fast as one with a short past",
-        inbox: "with a large inbox everything goes $ as fast as with a small one",
-      }),
+      together(
+        WARM_ROWS,
+        says(ratios, {
+          order: "an order with a long past goes $ as fast as one with a short past",
+          inbox: "with a large inbox everything goes $ as fast as with a small one",
+        }),
+      ),
     ),
     ...section("growth", growthTable),
-    ...section("memory", memoryTable, ({ ratios }) =>
-      says(ratios, { resident: "after the most events the worker keeps $ what it kept after the fewest" }),
+    ...section("memory", memoryTable, ({ ratios, results }) =>
+      together(
+        says(ratios, { resident: "after the most events the worker keeps $ what it kept after the fewest" }),
+        `The difference is ${bytes((results.at(-1)?.residentBytes ?? 0) - (results[0]?.residentBytes ?? 0))}.`,
+      ),
     ),
     ...troubleSection(kept),
     ...costSection(kept),
@@ -67,6 +86,10 @@ function says(
   return parts.length === 0
     ? null
     : `${[first.charAt(0).toUpperCase() + first.slice(1), ...others].join("; ")}.`;
+}
+
+function together(...sentences: readonly (string | null)[]): string {
+  return sentences.filter((sentence) => sentence !== null).join(" ");
 }
 
 /** A killed holder and a failed event belong together: both ask how long a key stands still, and what becomes of it. */
@@ -107,6 +130,7 @@ function opening(kept: Kept, run: Run<unknown>): readonly string[] {
     ...paragraph(
       what,
       `${counted(run.events, "event")}, ${counted(run.rounds, "round")}, seed ${run.seed}; whoever took longer than ${duration(entry.withinMs)} for a round was cut off.`,
+      leftOut(kept, run),
       kept.sittings.length > 1 ? `Sitting ${entry.sitting + 1}.` : null,
     ),
     `![${run.workload}](benchmarks/${run.workload}.svg)`,
@@ -114,13 +138,32 @@ function opening(kept: Kept, run: Run<unknown>): readonly string[] {
   ];
 }
 
+/** Where others are measured at all, whom one misses. */
+function leftOut(kept: Kept, run: Run<unknown>): string | null {
+  const here = namesIn(run);
+  const names = measuredIn(kept).flatMap(({ name }) => (here.has(name) ? [] : [name]));
+  return here.size === 0 || names.length === 0 ? null : `Not measured here: ${listed(names)}.`;
+}
+
+/** None where Junban is measured alone. */
+function namesIn({ results }: Run<unknown>): ReadonlySet<string> {
+  const names = (results as readonly { readonly name?: string }[]).map(({ name }) => name);
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** Junban, and who has a row somewhere. */
+function measuredIn(kept: Kept): readonly KeptContender[] {
+  const names = new Set(runsOf(kept).flatMap((run) => [...namesIn(run)]));
+  return kept.contenders.filter(({ name }) => name === OWN || names.has(name));
+}
+
 /** Who was measured. */
-export function contendersSection({ contenders }: Kept): readonly string[] {
+export function contendersSection(kept: Kept): readonly string[] {
   return [
     ...heading("Who was measured"),
     ...table(
       ["name", "what", "version", "promises for one order"],
-      contenders.map(({ name, what, version, promises }) => [name, what, version, promises]),
+      measuredIn(kept).map(({ name, what, version, promises }) => [name, what, version, promises]),
       { left: 4 },
     ),
     ...paragraph(
@@ -130,13 +173,13 @@ export function contendersSection({ contenders }: Kept): readonly string[] {
 }
 
 /** As what each was set up, and why so. */
-export function settingsSection({ contenders }: Kept): readonly string[] {
+export function settingsSection(kept: Kept): readonly string[] {
   return [
     ...heading("Settings of the contenders"),
     ...paragraph(
-      "Each is set up as its own documentation advises, and nowhere worse than its defaults. A setting without a source is a default left alone, or ours to choose.",
+      "Each is set up as its own documentation advises. Where that gives no number for the jobs in hand at once, several were tried in one short run each, and the one that served it best on the whole was taken. A setting without a source is a default left alone, or ours to choose.",
     ),
-    ...contenders
+    ...measuredIn(kept)
       .filter(({ settings }) => settings.length > 0)
       .flatMap(({ name, settings }) => [
         ...heading(name, 3),
@@ -151,57 +194,5 @@ export function settingsSection({ contenders }: Kept): readonly string[] {
           { left: 4 },
         ),
       ]),
-  ];
-}
-
-/** How it was measured, on what, and how to do it again. */
-export function methodSection(kept: Kept): readonly string[] {
-  const machines = [
-    ...new Map(runsOf(kept).map(({ machine }) => [JSON.stringify(machine), machine])).values(),
-  ];
-  return [
-    ...heading("How it was measured"),
-    ...paragraph(
-      "Everything runs on one machine: the contender's process, the producer, Redis and Postgres, on throwaway servers with their durability on.",
-      "Every contender gets the same events in the same order, and applies each with the same code on the same tables (Junban in batches, the peers one by one), so that what differs is how events get from the producer to that code.",
-      "Whether something is out of order, lost or doubled is read from the rows in Postgres afterwards, and compared with a fold of the published order.",
-    ),
-    ...paragraph(
-      "A round begins on a fresh database and fresh keys. The process is warmed up with events of other orders and then stopped (SIGSTOP); the backlog is published; the process is let go (SIGCONT), and the time runs until nothing is left.",
-      "Contenders take turns, another one first in each round. Rates and latencies are medians of the rounds, counts of harm are sums.",
-    ),
-    ...paragraph(
-      "Quote ratios rather than times: both sides of a ratio met the same machine on the same day.",
-    ),
-    ...table(
-      ["machine", "cores", "memory", "Node", "Postgres", "Redis"],
-      machines.map((machine) => [
-        machine.system,
-        whole(machine.cores),
-        `${(machine.memoryBytes / 1_073_741_824).toFixed(1)} GiB`,
-        machine.node,
-        machine.postgres,
-        machine.redis,
-      ]),
-    ),
-    ...table(
-      ["sitting", "began", "at commit", "workloads"],
-      kept.sittings.map((sitting, index) => [
-        String(index + 1),
-        `${sitting.startedAt.slice(0, 16).replace("T", " ")} UTC`,
-        `${sitting.commit ?? "unknown"}${sitting.changed ? ", with changes that were not committed" : ""}`,
-        kept.workloads
-          .filter((entry) => entry.sitting === index)
-          .map(({ run }) => run.workload)
-          .join(", "),
-      ]),
-      { left: 4 },
-    ),
-    ...heading("To do it again", 3),
-    "```",
-    "npm run bench:report                                # everything, and this page",
-    "npm run bench -- --workload hot --peers groupmq     # one workload; --help tells the others",
-    "```",
-    "",
   ];
 }
