@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,6 +65,7 @@ test(
       "--rounds",
       "1",
       "--json",
+      "--plot",
     ];
     const { tree, leftBehind } = await startBench(args);
     await tree.waitForLine(/round 1\/1 junban/u, { withinMs: LONG_MS });
@@ -86,10 +87,24 @@ test(
     const rates = [junban, noop].map((row) => Number(row?.["eventsPerSecond"]));
     expect(run.ratios).toEqual({ "bullmq-noop": rates[0]! / rates[1]! });
 
+    // Drawn where no folder was named, as standard error says.
+    const drawn = /drew (\S+)$/mu.exec(tree.stderr())?.[1] ?? "";
+    expect(await readFile(drawn, "utf8")).toContain("<svg");
+
     expect(stillRunning(members)).toEqual([]);
-    expect(await leftBehind()).toEqual([]);
+    expect(await leftBehind()).toEqual(["junban-bench"]);
   },
 );
+
+test("a profile of the command says where it put its flame graph", { timeout: LONG_MS }, async () => {
+  const args = ["--profile", "--workload", "hot", "--events", "100", "--peers", ""];
+  const { tree, leftBehind } = await startBench(args);
+  expect(await tree.exited, tree.stderr()).toEqual({ code: 0, signal: null });
+  expect(tree.stdout()).toContain("hot, junban");
+  const folder = /profiles and flame graphs are in (\S+)$/mu.exec(tree.stderr())?.[1] ?? "";
+  expect(await readdir(folder)).toEqual(expect.arrayContaining(["junban.svg", "profile.txt"]));
+  expect(await leftBehind()).toEqual(["junban-bench"]);
+});
 
 test("Ctrl-C in the middle of a round takes everything down", { timeout: LONG_MS }, async () => {
   const { tree, leftBehind } = await startBench([

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CONTENDERS } from "../../apps/bench/src/contenders/index.ts";
 import { HELP, readOptions } from "../../apps/bench/src/options.ts";
@@ -27,6 +29,18 @@ test("Junban is measured once and first, whoever is named beside it and how ofte
   });
   expect(readOptions(["--peers", ""])).toMatchObject({ contenders: [{ name: "junban" }] });
   expect(readOptions(["--peers", "all"])).toMatchObject({ contenders: CONTENDERS });
+});
+
+test("pictures and profiles go into the folder that is named, and without one into one for temporary files, which the help names", () => {
+  const folder = join(tmpdir(), "junban-bench");
+  expect(readOptions([])).toMatchObject({ plotFolder: null, profileFolder: null });
+  expect(readOptions(["--plot", "here"])).toMatchObject({ plotFolder: "here", profileFolder: null });
+  expect(readOptions(["--plot", "--profile"])).toMatchObject({ plotFolder: folder, profileFolder: folder });
+  expect(readOptions(["--profile", "--peers", ""])).toMatchObject({
+    profileFolder: folder,
+    contenders: [{ name: "junban" }],
+  });
+  expect(HELP).toContain(folder);
 });
 
 test("the help names every workload and every contender", () => {

@@ -39,6 +39,7 @@ async function profile(options: BenchOptions, folder: string): Promise<void> {
   const backlog = BACKLOGS.find(({ name }) => name === workload.name);
   const events = backlog?.eventsOf(options) ?? [];
   process.stdout.write(await runProfile({ folder, workload: workload.name, events, contenders, withinMs }));
+  say(`profiles and flame graphs are in ${folder}`);
 }
 
 /** The command's exit code. */

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Contender } from "./contenders/contender.ts";
 import { CONTENDERS } from "./contenders/index.ts";
@@ -20,8 +22,11 @@ export interface BenchOptions {
 const DEFAULT_PEERS = "junban-single,bullmq-noop,sql-ceiling";
 const LIMITS = { events: 10_000_000, rounds: 1_000, seed: Number.MAX_SAFE_INTEGER, within: 3_600 } as const;
 
+/** Where pictures and profiles go when no folder is named: no place where files of the project lie. */
+const FOLDER = join(tmpdir(), "junban-bench");
+
 const USAGE =
-  "npm run bench -- [--workload NAME] [--events N] [--peers a,b|all] [--rounds N] [--seed N] [--within SECONDS] [--json] [--plot FOLDER] [--profile FOLDER]";
+  "npm run bench -- [--workload NAME] [--events N] [--peers a,b|all] [--rounds N] [--seed N] [--within SECONDS] [--json] [--plot [FOLDER]] [--profile [FOLDER]]";
 
 export const HELP = `${USAGE}
 
@@ -35,8 +40,10 @@ Measures Junban and others on throwaway servers of its own, in one run, one afte
   --seed N          the same seed tells the same events (default 1)
   --within SECONDS  a contender that takes longer for one round is cut off (default 60)
   --json            one JSON document on standard output instead of the table
-  --plot FOLDER     draws FOLDER/NAME.svg as well
-  --profile FOLDER  does not measure, but writes where each contender's time goes
+  --plot [FOLDER]   draws FOLDER/WORKLOAD.svg as well
+  --profile [FOLDER]
+                    does not measure, but writes where each contender's time goes: profile.txt, and a flame graph each
+                    (default folder of both: ${FOLDER})
 
 Workloads:
 ${listed(WORKLOADS)}
@@ -63,7 +70,7 @@ type Values = ReturnType<typeof parsed>;
 
 function parsed(args: readonly string[]) {
   return parseArgs({
-    args: [...args],
+    args: withFolders(args),
     options: {
       workload: { type: "string", default: "hot" },
       events: { type: "string" },
@@ -77,6 +84,14 @@ function parsed(args: readonly string[]) {
       help: { type: "boolean", short: "h", default: false },
     },
   }).values;
+}
+
+/** The parser knows no option whose value may be left out. */
+function withFolders(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const isBare = (arg === "--plot" || arg === "--profile") && (args[index + 1]?.startsWith("-") ?? true);
+    return isBare ? [arg, FOLDER] : [arg];
+  });
 }
 
 function optionsOf(values: Values): BenchOptions {
