@@ -18,10 +18,6 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pg-boss", ["apps/bench/"]],
   ["@sesamecare-oss/redlock", ["apps/bench/"]],
   ["echarts", ["apps/bench/", "apps/chaos/"]],
-  ["groupmq", ["apps/bench/"]],
-  ["graphile-worker", ["apps/bench/"]],
-  ["pg-boss", ["apps/bench/"]],
-  ["@sesamecare-oss/redlock", ["apps/bench/"]],
 ]);
 
 /** Production modules that import a library outside the rooms it belongs to. */

@@ -32,7 +32,7 @@ async function work(options: ReportOptions, signal: AbortSignal): Promise<number
     : await measured(options, { places, signal });
   if (kept === null) {
     say(`there are no results in ${resultsFile(places)} to draw`);
-    return EXIT.usage;
+    return options.draw ? EXIT.usage : EXIT.wrong;
   }
   for (const file of await publish(kept, places)) say(`wrote ${file}`);
   const open = unexplained(kept, await readNotes(places));

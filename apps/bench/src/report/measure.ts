@@ -32,9 +32,10 @@ const ROUNDS = 3;
 const WITHIN_MS = 20_000;
 const QUICK = { events: 400, rounds: 1, withinMs: 20_000 } as const;
 
-/** What there is now, and which of the workloads that were to be run could not be. */
 export interface Measurement {
-  readonly kept: Kept;
+  /** What is kept now; null when nothing is. */
+  readonly kept: Kept | null;
+  /** Workloads that broke off. */
   readonly failed: readonly string[];
 }
 
@@ -47,29 +48,29 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
   const missing = options.workloads.filter(
     ({ name }) => again.includes(name) || (before?.workloads ?? []).every(({ run }) => run.workload !== name),
   );
-  // As it was measured, settings of the contenders included.
-  if (before !== null && missing.length === 0) return { kept: before, failed: [] };
-  let kept: Kept = {
+  const workloads = new Map((before?.workloads ?? []).map((entry) => [entry.run.workload, entry]));
+  const sittings = [...(before?.sittings ?? []), sitting];
+  const keptSoFar = (): Kept => ({
     quick: quick || (before?.quick ?? false),
-    sittings: [...(before?.sittings ?? []), sitting],
+    sittings,
     contenders: stage.contenders.map(toldOf),
-    workloads: before?.workloads ?? [],
-  };
+    workloads: [...workloads.values()],
+  });
   const failed: string[] = [];
   for (const [index, workload] of missing.entries()) {
     stage.signal.throwIfAborted();
     const expected = expectation(missing.slice(index), options);
     stage.say(`workload ${index + 1} of ${missing.length}, ${workload.name}: ${workload.what}; ${expected}`);
-    const one = await unlessItFails(workload, { stage, quick, sitting: kept.sittings.length - 1 });
+    const one = await unlessItFails(workload, { stage, quick, sitting: sittings.length - 1 });
     if (one === null) {
       failed.push(workload.name);
       continue;
     }
-    const others = kept.workloads.filter(({ run }) => run.workload !== workload.name);
-    kept = { ...kept, workloads: [...others, one] };
-    await options.keep(kept);
+    workloads.set(workload.name, one);
+    await options.keep(keptSoFar());
   }
-  return { kept, failed };
+  // Without anything new it is as it was measured, settings of the contenders included.
+  return { kept: failed.length === missing.length ? before : keptSoFar(), failed };
 }
 
 interface Measuring {

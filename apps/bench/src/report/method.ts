@@ -13,7 +13,7 @@ export function methodSection(kept: Kept): readonly string[] {
     ...paragraph(
       "Everything runs on one machine: the contender's process, the producer, Redis and Postgres, on throwaway servers with their durability on.",
       "Every contender gets the same events in the same order, and applies each with the same code on the same tables (Junban in batches, the peers one by one), so that what differs is how events get from the producer to that code.",
-      "Whether something is out of order, lost or doubled is read from the rows in Postgres afterwards, an order's amounts and counts against its own history there. Nothing is told of losses where somebody was cut off.",
+      "What is out of order or lost is told by the rows in Postgres afterwards; what took effect twice, by comparing each order with its own history there. Nothing is told of losses where somebody was cut off.",
     ),
     ...paragraph(
       `Every process runs with Node's \`${NODE_FLAGS.join(" ")}\`, as \`npm run worker\` starts the worker: room for short-lived objects, which is resident memory too.`,
@@ -24,6 +24,10 @@ export function methodSection(kept: Kept): readonly string[] {
       `The warm-up is ${whole(WARMING.events)} events of 200 other orders; whoever is through with a portion within ${duration(WARMING.soonMs)} gets another one, of one order and of many in turn, until ${duration(WARMING.enoughMs)} are over or ${whole(WARMING.portions)} portions are done. So the fast get more of it than the slow, in about the same time.`,
       "Whoever is not done when the time of a round is over is cut off: its rate is what it did until then, and what it left is in the table.",
       "Contenders take turns, another one first in each round. Rates and latencies are medians of the rounds, counts of harm are sums; of recovery and retries the slowest round is told.",
+    ),
+    ...paragraph(
+      "In “latency” and “fairness” the time of an event begins when the producer hands it over, by the producer's clock, or, where a call for earlier events was still under way, when it fell due: the same for everybody, whatever a contender itself takes for the time of publication.",
+      "It ends with the decision, as Postgres times it at the statement that writes it, before its COMMIT is flushed to disk; of an event that was held for another, the last decision counts.",
     ),
     ...paragraph(
       "Quote ratios rather than times: both sides of a ratio met the same machine on the same day.",

@@ -16,12 +16,8 @@ import {
 } from "./tables.ts";
 
 const FROM_THE_START =
-  "p50 and p99 are from the moment the backlog was let go to the decision of an event, not from its publication. Who is done within a second or two shows what it does in a burst: “growth” runs backlogs ten times as long.";
+  "p50 and p99 are from the moment the backlog was let go to the decision of an event, not from its publication. Who is done within a second or two shows what it does in a burst: “growth” runs zipf and uniform ten times as long.";
 
-const FROM_PUBLICATION =
-  "Latency is from the moment the producer handed an event over, by the producer's clock, to its decision; where a call for earlier events was still under way when it fell due, from the moment it fell due.";
-const TO_THE_DECISION =
-  "A decision is timed by Postgres at the statement that writes it, before its COMMIT is flushed to disk, and of an event that was held for another the last one counts.";
 const BESIDE_A_FLOOD =
   "The flood is long enough for the single events to end before it does. Beside one that is worked off they begin once a tenth of it is decided, since a process that stood still a moment ago is filling its slots first.";
 const WARM_ROWS =
@@ -40,12 +36,11 @@ export function workloadSections(kept: Kept): readonly string[] {
   };
   return [
     ...BACKLOGS.flatMap((name) => section(name, backlogTable, () => FROM_THE_START)),
-    ...section("latency", latencyTable, () => `${FROM_PUBLICATION} ${TO_THE_DECISION}`),
+    ...section("latency", latencyTable),
     ...section("publish", publishTable),
     ...section("fairness", fairnessTable, ({ ratios }) =>
       together(
         BESIDE_A_FLOOD,
-        "Latency is measured as above.",
         says(ratios, {
           p99: "beside a flood that is worked off, p99 is $ what it is without",
           p99Flooding: "beside one that is being published, $",
