@@ -74,7 +74,7 @@ describe("a fleet that is cut down", () => {
       try {
         await publish(place, eventsOf(lcid, 4).slice(1));
         await eventually(async () => (await waitingForLocks(place)) > 0);
-        await eventually(async () => (await standingSaidBy(workers)) === 3, { withinMs: 60_000 });
+        await eventually(async () => expect(await standingSaidBy(workers)).toBe(3), { withinMs: 60_000 });
       } finally {
         await letGo();
       }

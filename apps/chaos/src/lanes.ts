@@ -27,12 +27,12 @@ export async function locksHeld({ redis, prefix }: Place): Promise<readonly stri
 
 /** The lanes in which requests stand at this moment. */
 export async function standingLanes({ lanes }: Pick<Place, "lanes">): Promise<readonly string[]> {
-  const lcids = new Set<string>();
+  const lcids: string[] = [];
   for await (const page of lanes.scan()) {
     const reports = await Promise.all(page.map(async (lcid): Promise<LaneReport> => lanes.inspect(lcid)));
-    for (const { lcid, depth } of reports) if (depth > 0) lcids.add(lcid);
+    for (const { lcid, depth } of reports) if (depth > 0) lcids.push(lcid);
   }
-  return [...lcids];
+  return lcids;
 }
 
 /** The keys of the requests in a lane, the next one first. */

@@ -165,7 +165,10 @@ export interface Lanes {
   inspect(lcid: string): Promise<LaneReport>;
   /** For operators: drops whatever lock there is and wakes a waiter; false when the lane was free. */
   free(lcid: string): Promise<boolean>;
-  /** Names of lanes that have any key, a page at a time. A name may come more than once, as with any SCAN. */
+  /**
+   * Names of lanes that have any key, a page at a time, each name once. Remembers the names it gave out until it ends: less
+   * than 200 bytes for a lane.
+   */
   scan(): AsyncIterable<readonly string[]>;
   /** Deletes outcomes nobody came for; answers how many. */
   sweepOutcomes(lcid: string, olderThanMs: number): Promise<number>;

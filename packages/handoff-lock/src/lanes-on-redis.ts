@@ -167,16 +167,20 @@ class LanesOnRedis implements Lanes {
 
   async *scan(): AsyncIterable<readonly string[]> {
     const { prefix } = this.#settings;
+    // The keys of one lane come on different pages, and SCAN may hand out a key twice.
+    const seen = new Set<string>();
     let cursor = "0";
     do {
       this.#mustBeOpen("scan");
       const [next, keys] = await this.#scripts.scanPage(cursor, lanePattern(prefix));
-      const lcids = new Set<string>();
+      const lcids: string[] = [];
       for (const key of keys) {
         const lcid = laneOfKey(prefix, key);
-        if (lcid !== null) lcids.add(lcid);
+        if (lcid === null || seen.has(lcid)) continue;
+        seen.add(lcid);
+        lcids.push(lcid);
       }
-      if (lcids.size > 0) yield [...lcids];
+      if (lcids.length > 0) yield lcids;
       cursor = next;
     } while (cursor !== "0");
   }
