@@ -19,7 +19,7 @@ function request(key: string): StandingRequest {
 
 /** A turn over a line that lives in this object. */
 class LineTurn implements ServedTurn {
-  readonly lcid = "a";
+  readonly lcid: string;
   readonly tries: number;
   readonly requests: readonly StandingRequest[];
   readonly lease = new AbortController();
@@ -30,7 +30,8 @@ class LineTurn implements ServedTurn {
   #line: StandingRequest[];
   readonly #batch: number;
 
-  constructor(given: { line: string[]; batch?: number; tries?: number }) {
+  constructor(given: { line: string[]; batch?: number; tries?: number; lcid?: string }) {
+    this.lcid = given.lcid ?? "a";
     this.#batch = given.batch ?? 10;
     this.tries = given.tries ?? 1;
     this.#line = given.line.map((key) => request(key));
@@ -89,7 +90,10 @@ class Store {
   }
 }
 
-function serverOver(store: Store, given: { quantumMs?: number; ping?: () => Promise<void> } = {}) {
+function serverOver(
+  store: Store,
+  given: { quantumMs?: number; ping?: () => Promise<void>; laneBatch?: number } = {},
+) {
   const seats = new LocalSeats({ waitMs: 60_000 });
   const trouble = new PassingTrouble({
     waitMs: 1000,
@@ -106,7 +110,7 @@ function serverOver(store: Store, given: { quantumMs?: number; ping?: () => Prom
     quantumMs: given.quantumMs ?? 60_000,
     crashAlone: 3,
     crashGiveUp: 10,
-    laneBatch: 10,
+    laneBatch: given.laneBatch ?? 10,
     observers: [],
   });
   return { server, seats, groups, trouble };
@@ -217,6 +221,22 @@ describe("lane server", () => {
     const store = new Store();
     await serverOver(store).server.serve(new LineTurn({ line: ["1"], tries: 10 }), null);
     expect(store.batches.some(({ giveUpHead }) => giveUpHead === true)).toBe(false);
+  });
+
+  test("a lane takes whole batches while it is alone, and short ones while another lane is served too", async () => {
+    const line = Array.from({ length: 300 }, (_none, number) => `${number}`);
+    const alone = new LineTurn({ line, batch: 100 });
+    await serverOver(new Store(), { laneBatch: 100 }).server.serve(alone, null);
+    expect(alone.handoffs.map(({ keys }) => keys.length)).toEqual([100, 100, 100]);
+
+    const { server } = serverOver(new Store(), { laneBatch: 100 });
+    const beside = new LineTurn({ line, batch: 100 });
+    const other = new LineTurn({ line: ["1"], lcid: "b" });
+    await Promise.all([server.serve(beside, null), server.serve(other, null)]);
+    const [first, ...rest] = beside.handoffs.map(({ keys }) => keys.length);
+    expect(first).toBe(100);
+    expect(rest.slice(0, -1).every((size) => size === 32)).toBe(true);
+    expect(rest).toHaveLength(7);
   });
 
   test("stopping finishes the transaction, hands off what it settled, and leaves", async () => {

@@ -3,6 +3,7 @@ import type { Handoff, StandingRequest } from "@junban/handoff-lock";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { LaneResult, Outcome, Settled } from "@junban/order-store";
 import type { CommitGroups, ReadyLane } from "./commit-groups.ts";
+import { Company } from "./company.ts";
 import type { LocalSeats, SeatEnd, ServedLane } from "./local-seats.ts";
 import type { PassingTrouble } from "./passing-trouble.ts";
 import { Portions } from "./portions.ts";
@@ -18,6 +19,11 @@ export interface TurnEnd {
   /** The outcome of the carrying job's own request, when the turn came to it. */
   readonly carriedOutcome: Outcome | null;
 }
+
+/** Most requests of a batch while other lanes are served as well: each of theirs would otherwise wait for one of hundreds. */
+const SHORT_BATCH = 32;
+/** How long a process reckons with other lanes after it last had two, milliseconds. */
+const COMPANY_LASTS_MS = 100;
 
 /** What each of a batch's moments tells on its channel. */
 interface BatchMoment {
@@ -71,6 +77,7 @@ interface Service {
  */
 export class LaneServer {
   readonly #options: LaneServerOptions;
+  readonly #company = new Company({ lastsMs: COMPANY_LASTS_MS });
   readonly #deliveries = new Portions();
   #stopping = false;
   #turns = 0;
@@ -108,6 +115,7 @@ export class LaneServer {
       quantumEndsMs: performance.now() + quantumMs,
     };
     this.#turns += 1;
+    this.#company.look(this.#turns);
     let kind: TurnEnd["kind"] = "trouble";
     try {
       kind = await this.#serveBatches(service);
@@ -170,7 +178,8 @@ export class LaneServer {
     service.oneByOne = Math.max(0, service.oneByOne - settled.length);
     tell(BATCH_COMMITTED, service, settled);
     const { own, deliveries } = seats.claim(served, settled);
-    const options = service.oneByOne > 0 ? { own, yieldTurn, batch: 1 } : { own, yieldTurn };
+    const batch = this.#limitFor(service);
+    const options = batch === null ? { own, yieldTurn } : { own, yieldTurn, batch };
     const handedOff = turn.handOff(settled.map(settlementOf), options);
     // The rows are committed, so the jobs of this process may end while the handoff is still on its way: should it be lost, the
     // requests are handed out again and the inbox answers them. They end by and by, beside the lane's next transaction.
@@ -186,6 +195,13 @@ export class LaneServer {
       this.#options.trouble.laneUnanswered(error);
       return null;
     }
+  }
+
+  /** Most requests of the next batch; null for a whole one. */
+  #limitFor({ oneByOne }: Service): number | null {
+    if (oneByOne > 0) return 1;
+    this.#company.look(this.#turns);
+    return this.#company.isThere ? Math.min(SHORT_BATCH, this.#options.laneBatch) : null;
   }
 }
 

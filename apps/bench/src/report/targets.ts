@@ -93,15 +93,6 @@ const TARGETS: readonly Target[] = [
     ),
     write: times,
   },
-  {
-    ...less(
-      "fairness/p99Flooding",
-      "fairness: the same while a flood is published ÷ without one",
-      [5, 2],
-      (kept) => ratioOf(kept, "fairness", "p99Flooding"),
-    ),
-    write: times,
-  },
   ratio("history/order", "history: rate of an order with a long past ÷ a short one", [0.85, 0.95]),
   ratio("history/inbox", "history: rate with a large inbox ÷ a small one", [0.85, 0.95]),
   less("hot/calls", "hot: Redis calls an event", [2.2, 2.05], (kept) =>
