@@ -196,8 +196,10 @@ const RUNS: readonly Run<unknown>[] = [
       { arm: "order", past: 10_000, eventsPerSecond: 4_080 },
       { arm: "inbox", past: 1_000, eventsPerSecond: 3_610 },
       { arm: "inbox", past: 1_000_000, eventsPerSecond: 3_330 },
+      { arm: "open", past: 1_000, eventsPerSecond: 3_600 },
+      { arm: "open", past: 100_000, eventsPerSecond: 3_500 },
     ],
-    { order: 0.99, inbox: 0.92 },
+    { order: 0.99, inbox: 0.92, open: 0.97 },
   ),
   runOf(
     "growth",

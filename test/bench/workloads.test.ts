@@ -195,6 +195,7 @@ describe("on real servers", { timeout: 240_000 }, () => {
     const inboxes = pastsOf({
       order: { short: 1, long: 2 },
       inbox: { short: 5, long: 60 },
+      open: { short: 1, long: 2 },
       events: 10,
       seed: 1,
     }).filter(({ arm }) => arm === "inbox");
@@ -213,10 +214,28 @@ describe("on real servers", { timeout: 240_000 }, () => {
     expect(reports[1]).toEqual(reports[0]);
   });
 
-  test("history gives an order and an inbox a short past and a long one, and loses nothing", async () => {
+  test("the orders that get further events stand alike beside few open orders and beside many", () => {
+    const [few, many] = pastsOf({
+      order: { short: 1, long: 2 },
+      inbox: { short: 1, long: 2 },
+      open: { short: 3, long: 10 },
+      events: 10,
+      seed: 1,
+    }).filter(({ arm }) => arm === "open");
+    expect(many?.further).toEqual(few?.further);
+    expect(many?.touching).toEqual(few?.touching);
+    expect(few?.further).toHaveLength(10);
+    const firsts = (many?.orders ?? []).map(({ lcid, events }) => ({ lcid, events: events() }));
+    expect(few?.orders.map(({ lcid, events }) => ({ lcid, events: events() }))).toEqual(firsts.slice(0, 3));
+    expect(firsts.every(({ lcid, events }) => events.length === 1 && events[0]?.lcid === lcid)).toBe(true);
+    expect(new Set(firsts.map(({ events }) => events[0]?.id)).size).toBe(10);
+  });
+
+  test("history gives an order and an inbox a short past and a long one, and open orders company, and loses nothing", async () => {
     const workload = historyOf({
       order: { short: 10, long: 150 },
       inbox: { short: 10, long: 120 },
+      open: { short: 10, long: 40 },
       warmUp: 20,
     });
     const run = await workload.run(stageOf({ events: 40 }));
@@ -225,11 +244,14 @@ describe("on real servers", { timeout: 240_000 }, () => {
       ["order", 150],
       ["inbox", 10],
       ["inbox", 120],
+      ["open", 10],
+      ["open", 40],
     ]);
     expect(run.results.every(({ eventsPerSecond }) => eventsPerSecond > 0)).toBe(true);
     expect(run.ratios["order"]).toBeGreaterThan(0);
     expect(run.ratios["inbox"]).toBeGreaterThan(0);
-    expect(workload.table(run)).toHaveLength(1 + 5);
+    expect(run.ratios["open"]).toBeGreaterThan(0);
+    expect(workload.table(run)).toHaveLength(1 + 7);
   });
 
   test("growth works off each backlog with fewer and more processes, in order and whole", async () => {

@@ -81,10 +81,10 @@ export interface FairnessRow {
   readonly maxMs: number;
 }
 
-/** history: throughput on what has a long past ÷ what has a short one, as ratios `order` and `inbox`. */
+/** history: throughput on what has a long past ÷ what has a short one, as ratios `order`, `inbox` and `open`. */
 export interface HistoryRow {
-  readonly arm: "order" | "inbox";
-  /** Past events of the order, or rows in the inbox. */
+  readonly arm: "order" | "inbox" | "open";
+  /** Past events of the order, rows in the inbox, or open orders. */
   readonly past: number;
   readonly eventsPerSecond: number;
 }

@@ -133,6 +133,7 @@ function history({ results }: Run<HistoryRow>): string {
   const arms = [
     ["order", "past events of the order"],
     ["inbox", "rows in the inbox"],
+    ["open", "open orders"],
   ] as const;
   return barsOf({
     title: "history: what a long past costs",

@@ -53,6 +53,7 @@ export function workloadSections(kept: Kept): readonly string[] {
         says(ratios, {
           order: "an order with a long past goes $ as fast as one with a short past",
           inbox: "with a large inbox everything goes $ as fast as with a small one",
+          open: "beside many open orders $ as fast as beside few",
         }),
       ),
     ),

@@ -16,20 +16,28 @@ export interface HistoryOptions {
   readonly order: { readonly short: number; readonly long: number };
   /** Rows in the inbox, of as many orders as the short one has rows: few and many. */
   readonly inbox: { readonly short: number; readonly long: number };
+  /** Open orders, each with a row in the inbox: few and many. */
+  readonly open: { readonly short: number; readonly long: number };
   /** Events that warm the worker up, in one portion: they are rows of the inbox too. Default 2,000. */
   readonly warmUp?: number;
 }
 
 const DEFAULT_WARM_UP = 2_000;
 
+const ARMS: Readonly<Record<HistoryRow["arm"], string>> = {
+  order: "events of the order",
+  inbox: "rows in the inbox",
+  open: "open orders",
+};
+
 /**
- * What a long past costs: the same further events on an order with few past events and on one with many, and on orders whose
- * inbox has few rows and many.
+ * What a long past costs: the same further events on an order with few past events and on one with many, on orders whose
+ * inbox has few rows and many, and beside few other open orders and many.
  */
 export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
   return {
     name: "history",
-    what: "a backlog on an order with few past events and with many, and on a small inbox and a large one",
+    what: "a backlog on an order with few past events and with many, on a small inbox and a large one, beside few open orders and many",
     defaultEvents: 8_000,
     inReport: { withinMs: 60_000 },
     run: async (stage) => {
@@ -41,7 +49,7 @@ export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
       ...columns([
         ["", "past", "events/s", "÷ short"],
         ...results.map(({ arm, past, eventsPerSecond }, index) => [
-          arm === "order" ? "events of the order" : "rows in the inbox",
+          ARMS[arm],
           whole(past),
           whole(eventsPerSecond),
           index % 2 === 0 ? "" : times(ratios[arm] ?? Number.NaN),
@@ -54,6 +62,7 @@ export function historyOf(options: HistoryOptions): Workload<HistoryRow> {
 export const history: Workload<HistoryRow> = historyOf({
   order: { short: 10, long: 10_000 },
   inbox: { short: 1_000, long: 1_000_000 },
+  open: { short: 1_000, long: 100_000 },
 });
 
 async function measure(options: HistoryOptions, stage: Stage): Promise<readonly HistoryRow[]> {
@@ -127,5 +136,5 @@ function ratiosOf(rows: readonly HistoryRow[]): Readonly<Record<string, number>>
     const [short, long] = rows.filter(({ arm }) => arm === wanted);
     return (long?.eventsPerSecond ?? Number.NaN) / (short?.eventsPerSecond ?? Number.NaN);
   };
-  return { order: ratioOf("order"), inbox: ratioOf("inbox") };
+  return { order: ratioOf("order"), inbox: ratioOf("inbox"), open: ratioOf("open") };
 }

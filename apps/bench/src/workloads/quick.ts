@@ -18,7 +18,12 @@ export const QUICK_WORKLOADS: readonly Workload<unknown>[] = [
   latencyOf({ loads: [0.3, 0.7], offeredMs: 1_000, warmUp }),
   publishOf({ warmUp }),
   fairnessOf({ others: 20, perSecond: 100, doublings: 8, floodCall: 100, warmUp }),
-  historyOf({ order: { short: 10, long: 200 }, inbox: { short: 200, long: 2_000 }, warmUp }),
+  historyOf({
+    order: { short: 10, long: 200 },
+    inbox: { short: 200, long: 2_000 },
+    open: { short: 200, long: 2_000 },
+    warmUp,
+  }),
   growthOf({ processes: [1, 2], factors: [1, 2], warmUp }),
   memoryOf({ chunk: 200, warmUp }),
   recovery,

@@ -19,6 +19,7 @@ export interface Past {
 export interface PastsOptions {
   readonly order: { readonly short: number; readonly long: number };
   readonly inbox: { readonly short: number; readonly long: number };
+  readonly open: { readonly short: number; readonly long: number };
   /** Further events to measure. */
   readonly events: number;
   readonly seed: number;
@@ -43,7 +44,50 @@ export function pastsOf(options: PastsOptions): readonly Past[] {
       further: story.slice(behind, behind + events),
     };
   });
-  return [...orders, ...inboxPasts(options)];
+  return [...orders, ...inboxPasts(options), ...openPasts(options)];
+}
+
+interface Crowd {
+  readonly stories: readonly (readonly EventEnvelope[])[];
+  /** One event of each story, then the next of each. */
+  readonly further: readonly EventEnvelope[];
+}
+
+/** So many orders that are all alike, and further events enough to touch each of them and to measure. */
+function crowdOf(name: string, count: number, { events, seed }: PastsOptions): Crowd {
+  const length = 2 + Math.ceil(events / count);
+  const stories = Array.from({ length: count }, (_, index) =>
+    hotStory({ lcid: `${name}-${index + 1}`, events: length, seed }),
+  );
+  const further = Array.from({ length: length - 1 }, (_, index) =>
+    stories.flatMap((story) => story.slice(index + 1, index + 2)),
+  ).flat();
+  return { stories, further };
+}
+
+/** The same orders get the same further events, beside few other open orders and beside many, which wait for their first payment. */
+function openPasts(options: PastsOptions): readonly Past[] {
+  const { open, events } = options;
+  const { stories, further } = crowdOf("OPEN", open.short, options);
+  const placed = stories.flatMap(([first]) => first ?? []);
+  return [open.short, open.long].map((rows) => ({
+    arm: "open",
+    name: `${whole(rows)} open orders`,
+    rows,
+    orders: Array.from({ length: rows }, (_, index) => bystander(placed, index)),
+    touching: further.slice(0, open.short),
+    further: further.slice(open.short, open.short + events),
+  }));
+}
+
+/** The order of that number: one of those that are placed here, or another like them. */
+function bystander(placed: readonly EventEnvelope[], index: number): OrderPast {
+  const first = placed[index];
+  if (first !== undefined) return { lcid: first.lcid, events: () => [first] };
+  const like = placed[index % placed.length];
+  if (like === undefined) throw new RangeError("at least one open order");
+  const lcid = `OPEN-${index + 1}`;
+  return { lcid, events: () => [{ ...like, lcid, id: `placed-${lcid}` }] };
 }
 
 /**
@@ -52,15 +96,10 @@ export function pastsOf(options: PastsOptions): readonly Past[] {
  * edits that come in pairs, one up and one down: applied like any other, with their references and their news, and the order
  * stands as before.
  */
-function inboxPasts({ inbox, events, seed }: PastsOptions): readonly Past[] {
+function inboxPasts(options: PastsOptions): readonly Past[] {
+  const { inbox, events } = options;
   const count = inbox.short;
-  const length = 2 + Math.ceil(events / count);
-  const stories = Array.from({ length: count }, (_, index) =>
-    hotStory({ lcid: `INBOX-${index + 1}`, events: length, seed }),
-  );
-  const further = Array.from({ length: length - 1 }, (_, index) =>
-    stories.flatMap((story) => story.slice(index + 1, index + 2)),
-  ).flat();
+  const { stories, further } = crowdOf("INBOX", count, options);
   return [inbox.short, inbox.long].map((rows) => ({
     arm: "inbox",
     name: `an inbox of ${whole(rows)} rows`,
