@@ -171,7 +171,13 @@ class RunningContender implements Live {
 }
 
 /** How a process learns of its ground; `groundOf` in processes/ground.ts reads it. */
-function environmentOf({ databaseUrl, redisUrl, prefix, concurrency, poolSize }: Ground): NodeJS.ProcessEnv {
+export function environmentOf({
+  databaseUrl,
+  redisUrl,
+  prefix,
+  concurrency,
+  poolSize,
+}: Ground): NodeJS.ProcessEnv {
   return {
     PATH: process.env["PATH"],
     NODE_ENV: "production",

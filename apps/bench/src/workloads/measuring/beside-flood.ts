@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventEnvelope } from "@junban/orders";
+import { startProcess, type ProcessTree } from "@junban/sandbox";
 import { unlessAborted } from "@junban/trial";
 import type { Contender } from "../../contenders/contender.ts";
-import { startLive, type Decision, type Live } from "../../rounds/live.ts";
+import { processScript, STARTED_LINE } from "../../contenders/process-script.ts";
+import { environmentOf, startLive, type Decision, type Live } from "../../rounds/live.ts";
 import type { Stage } from "../workload.ts";
-import { UndecidedError } from "./errors.ts";
+import { ProducerFailedError, UndecidedError } from "./errors.ts";
 import { FLOOD_LCID, lastDecidedMs, outlasts, type FairnessArm, type Flood } from "./flood.ts";
 import { offer } from "./pacing.ts";
 import { spreadOf, tookMsOf, type Spread } from "./spread.ts";
@@ -21,6 +23,8 @@ export interface BesideFlood {
 }
 
 const LOOK_EVERY_MS = 20;
+const STARTED_WITHIN_MS = 30_000;
+const PUBLISHED_LINE = /^published at (\d+)$/mu;
 /** Of a standing flood, before the singles begin. */
 const WORKED_OFF_SHARE = 0.1;
 
@@ -78,32 +82,38 @@ async function begun(live: Live, published: number, { signal, withinMs }: Stage)
   }
 }
 
-/** As fast as it can be published, by a producer of its own: within one, singles would wait behind the flood before Redis. */
+/** As fast as one producer can publish it, in a process of its own: within one, singles would wait behind the flood before Redis. */
 async function whilePublished(live: Live, options: BesideFlood): Promise<Spread | null> {
-  const { floodCall } = options;
-  const { events } = options.flood;
-  const producer = await live.contender.open(live.ground);
-  const enough = new AbortController();
-  let endedAtMs = Number.POSITIVE_INFINITY;
-  const publication = (async () => {
-    for (let published = 0; published < events.length; published += floodCall) {
-      if (enough.signal.aborted) return;
-      await producer.publish(events.slice(published, published + floodCall));
-    }
-    endedAtMs = Date.now();
-  })();
+  const producer = await startProcess({
+    command: process.execPath,
+    args: [processScript("flood")],
+    env: {
+      ...environmentOf(live.ground),
+      BENCH_FLOOD_EVENTS: String(options.flood.events.length),
+      BENCH_FLOOD_SEED: String(options.stage.seed),
+      BENCH_FLOOD_CALL: String(options.floodCall),
+    },
+  });
   try {
-    const singles = await Promise.race([
-      decidedSingles(live, options),
-      // A publication that fails ends the measurement; one that ends by itself does not.
-      publication.then(async () => new Promise<never>(() => undefined)),
-    ]);
-    return lastDecidedMs(singles.decisions) < endedAtMs ? singles.spread : null;
+    await producer.waitForLine(STARTED_LINE, { withinMs: STARTED_WITHIN_MS });
+    const { decisions, spread } = await Promise.race([decidedSingles(live, options), failureOf(producer)]);
+    return lastDecidedMs(decisions) < publishedAtMs(producer) ? spread : null;
   } finally {
-    enough.abort();
-    await publication.catch(() => undefined);
-    await producer.close();
+    await producer.stop({ signal: "SIGKILL" });
   }
+}
+
+/** A producer that fails ends the measurement; one that ends by itself does not. */
+async function failureOf(producer: ProcessTree): Promise<never> {
+  const { code, signal } = await producer.exited;
+  if (code === 0) return new Promise<never>(() => undefined);
+  throw new ProducerFailedError({ code, signal, said: producer.stderr() });
+}
+
+/** When the flood was over; infinity while it is not. */
+function publishedAtMs(producer: ProcessTree): number {
+  const atMs = PUBLISHED_LINE.exec(producer.stdout())?.[1];
+  return atMs === undefined ? Number.POSITIVE_INFINITY : Number(atMs);
 }
 
 async function decidedSingles(live: Live, options: BesideFlood): Promise<Singles> {

@@ -12,6 +12,20 @@ export class FloodEndedError extends Error {
   }
 }
 
+/** Thrown when the process that publishes a flood ended before it had published all of it. */
+export class ProducerFailedError extends Error {
+  readonly code = "PRODUCER_FAILED";
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+
+  constructor({ code, signal, said }: { code: number | null; signal: string | null; said: string }) {
+    super(`the producer of the flood ended with ${signal ?? code ?? "nothing"}: ${said.slice(-2_000)}`);
+    this.name = "ProducerFailedError";
+    this.exitCode = code;
+    this.signal = signal;
+  }
+}
+
 /** Thrown when events that a measurement stands on were not decided in the time they had. */
 export class UndecidedError extends Error {
   readonly code = "UNDECIDED";
