@@ -64,7 +64,11 @@ async function publishThrough(
   return call.done;
 }
 
-const taken = (entry: QueueEntry): QueueResult => ({ kind: "queued", depth: entry.requests.length });
+const taken = (entry: QueueEntry): QueueResult => ({
+  kind: "queued",
+  depth: entry.requests.length,
+  outcomes: 0,
+});
 
 describe("the line of a publisher", () => {
   test("tells on a diagnostics channel what stands in lanes and has no jobs yet", async () => {

@@ -24,7 +24,8 @@ export interface Settlement {
 }
 
 export type QueueResult =
-  | { readonly kind: "queued"; readonly depth: number }
+  /** `outcomes`: requests of this lane that are settled and whose outcome nobody has come for yet. */
+  | { readonly kind: "queued"; readonly depth: number; readonly outcomes: number }
   | { readonly kind: "full"; readonly depth: number; readonly cap: number };
 
 export interface QueueEntry {
