@@ -83,9 +83,9 @@ class Batch {
   settle(): void {
     for (const { call, index, depth, jobsAhead, prepared } of this.items) {
       const { lcid, key } = prepared.request;
-      const priority = priorityFor(jobsAhead);
-      if (this.trouble === undefined) call.publish(index, { lcid, key, depth, priority });
-      else call.refuse(index, this.trouble);
+      if (this.trouble === undefined) {
+        call.publish(index, { lcid, key, depth, priority: priorityFor(jobsAhead) });
+      } else call.refuse(index, this.trouble);
     }
   }
 }
