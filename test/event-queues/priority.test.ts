@@ -11,11 +11,11 @@ describe("the priority of a job", () => {
     [127, 1],
     [128, 2],
     [10_000, 8],
-  ])("behind %i jobs of its lane is %i", (jobsAhead, priority) => {
-    expect(priorityFor(jobsAhead)).toBe(priority);
+  ])("in a lane of depth %i is %i", (depth, priority) => {
+    expect(priorityFor(depth)).toBe(priority);
   });
 
-  test("never improves with their number, and stays a priority BullMQ knows", () => {
+  test("never improves with depth, and stays a priority BullMQ knows", () => {
     fc.assert(
       fc.property(fc.nat({ max: 10_000_000 }), fc.nat({ max: 1_000_000 }), (depth, more) => {
         expect(priorityFor(depth + more)).toBeGreaterThanOrEqual(priorityFor(depth));

@@ -64,11 +64,7 @@ async function publishThrough(
   return call.done;
 }
 
-const taken = (entry: QueueEntry): QueueResult => ({
-  kind: "queued",
-  depth: entry.requests.length,
-  outcomes: 0,
-});
+const taken = (entry: QueueEntry): QueueResult => ({ kind: "queued", depth: entry.requests.length });
 
 describe("the line of a publisher", () => {
   test("tells on a diagnostics channel what stands in lanes and has no jobs yet", async () => {

@@ -257,16 +257,6 @@ describe("priority", () => {
     await eventually(() => consumer.jobs.length === 301);
     expect(consumer.jobs.findIndex((job) => (job.data as EventEnvelope).id === "fresh")).toBe(63);
   });
-
-  test("falls with the jobs of a flood that are still to be fetched, even if its lane is worked off as fast as it fills", async () => {
-    const corner = freshRedis();
-    const publisher = openPublisher(corner);
-    await publisher.publishAll(eventsOf("A-1", 200));
-    await openLanes(corner).drain("A-1");
-    const more = await publisher.publish(eventOf({ lcid: "A-1", id: "more" }));
-    expect(more).toMatchObject({ depth: 1, priority: 2 });
-    expect((await publisher.publish(eventOf({ lcid: "B-2", id: "fresh" }))).priority).toBe(0);
-  });
 });
 
 describe("a job that cannot be added", () => {

@@ -12,8 +12,8 @@ afterAll(() => lab.close());
 describe("queueing", () => {
   test("answers how deep the line is, and keeps the given order", async () => {
     const lcid = lab.lane();
-    expect(await first.queue(lcid, requests("a", "b"))).toEqual({ kind: "queued", depth: 2, outcomes: 0 });
-    expect(await second.queue(lcid, requests("c"))).toEqual({ kind: "queued", depth: 3, outcomes: 0 });
+    expect(await first.queue(lcid, requests("a", "b"))).toEqual({ kind: "queued", depth: 2 });
+    expect(await second.queue(lcid, requests("c"))).toEqual({ kind: "queued", depth: 3 });
     const turn = turnOf(await first.enter(lcid));
     expect(turn.requests.map(({ key, body }) => ({ key, body }))).toEqual(requests("a", "b", "c"));
     await serve(turn);
@@ -36,7 +36,6 @@ describe("queueing", () => {
     expect(await first.queue(lcid, [{ key: "a", body: "another body" }])).toEqual({
       kind: "queued",
       depth: 2,
-      outcomes: 0,
     });
     const turn = turnOf(await first.enter(lcid));
     expect(turn.requests[0]).toMatchObject(request("a"));
@@ -45,11 +44,7 @@ describe("queueing", () => {
 
   test("the same key twice in one call stands once", async () => {
     const lcid = lab.lane();
-    expect(await first.queue(lcid, requests("a", "a", "b"))).toEqual({
-      kind: "queued",
-      depth: 2,
-      outcomes: 0,
-    });
+    expect(await first.queue(lcid, requests("a", "a", "b"))).toEqual({ kind: "queued", depth: 2 });
   });
 
   test("bodies may hold anything, and keys any syntax", async () => {
@@ -90,7 +85,7 @@ describe("queueing", () => {
       { lcid: "no {braces}", requests: requests("a") },
       { lcid: lcids[1]!, requests: requests("a", "b", "c") },
     ]);
-    expect(results[0]).toEqual({ kind: "queued", depth: 2, outcomes: 0 });
+    expect(results[0]).toEqual({ kind: "queued", depth: 2 });
     expect(results[1]).toBeInstanceOf(LaneNameError);
     expect(results[2]).toEqual({ kind: "full", depth: 0, cap: 2 });
   });
@@ -102,7 +97,7 @@ describe("queueing", () => {
 
   test("a thousand at once stand in their order", async () => {
     const lcid = lab.lane();
-    expect(await first.queue(lcid, numbered(2500))).toEqual({ kind: "queued", depth: 2500, outcomes: 0 });
+    expect(await first.queue(lcid, numbered(2500))).toEqual({ kind: "queued", depth: 2500 });
     expect(await serve(turnOf(await first.enter(lcid)))).toEqual(keysOf(numbered(2500)));
   });
 });
@@ -178,7 +173,7 @@ describe("L10: the line has a cap and a lifetime", () => {
     const lcid = lab.lane();
     await small.queue(lcid, requests("a", "b"));
     expect(await small.queue(lcid, requests("c", "d"))).toEqual({ kind: "full", depth: 2, cap: 3 });
-    expect(await small.queue(lcid, requests("c"))).toEqual({ kind: "queued", depth: 3, outcomes: 0 });
+    expect(await small.queue(lcid, requests("c"))).toEqual({ kind: "queued", depth: 3 });
     expect(keysOf(turnOf(await small.enter(lcid)).requests)).toEqual(["a", "b", "c"]);
   });
 
@@ -186,15 +181,11 @@ describe("L10: the line has a cap and a lifetime", () => {
     const small = lab.process({ cap: 2 });
     const lcid = lab.lane();
     await small.queue(lcid, requests("a", "b"));
-    expect(await small.queue(lcid, requests("b", "a", "b"))).toEqual({
-      kind: "queued",
-      depth: 2,
-      outcomes: 0,
-    });
+    expect(await small.queue(lcid, requests("b", "a", "b"))).toEqual({ kind: "queued", depth: 2 });
     expect(await small.queue(lcid, requests("c"))).toMatchObject({ kind: "full" });
     const turn = turnOf(await small.enter(lcid));
     await turn.handOff(settle("a"));
-    expect(await small.queue(lcid, requests("b", "c"))).toEqual({ kind: "queued", depth: 2, outcomes: 1 });
+    expect(await small.queue(lcid, requests("b", "c"))).toEqual({ kind: "queued", depth: 2 });
     expect(await serve(turn)).toEqual(expect.arrayContaining(["b", "c"]));
   });
 
@@ -231,17 +222,6 @@ describe("L10: the line has a cap and a lifetime", () => {
     for (const key of keys) expect(await redis.pttl(key), key).toBeGreaterThan(0);
     await first.free(lcid);
     await serve(turnOf(await standing));
-  });
-});
-
-describe("outcomes nobody came for", () => {
-  test("are counted for whoever puts more in line", async () => {
-    const lcid = lab.lane();
-    await first.queue(lcid, requests("a", "b"));
-    await serve(turnOf(await first.enter(lcid)));
-    expect(await first.queue(lcid, requests("c"))).toEqual({ kind: "queued", depth: 1, outcomes: 2 });
-    await first.enter(lcid, request("a"));
-    expect(await first.queue(lcid, requests("d"))).toEqual({ kind: "queued", depth: 2, outcomes: 1 });
   });
 });
 

@@ -42,8 +42,8 @@ export class JobStation {
 
   async #addJobs({ family, items }: Batch): Promise<void> {
     if (items.length === 0) return;
-    const jobs = items.map(({ jobsAhead, prepared: { envelope } }) => {
-      const priority = priorityFor(jobsAhead);
+    const jobs = items.map(({ depth, prepared: { envelope } }) => {
+      const priority = priorityFor(depth);
       return { name: envelope.type, data: envelope, opts: priority === 0 ? {} : { priority } };
     });
     await this.#options.queues[family].addBulk(jobs);
@@ -81,11 +81,10 @@ class Batch {
   }
 
   settle(): void {
-    for (const { call, index, depth, jobsAhead, prepared } of this.items) {
+    for (const { call, index, depth, prepared } of this.items) {
       const { lcid, key } = prepared.request;
-      if (this.trouble === undefined) {
-        call.publish(index, { lcid, key, depth, priority: priorityFor(jobsAhead) });
-      } else call.refuse(index, this.trouble);
+      if (this.trouble === undefined) call.publish(index, { lcid, key, depth, priority: priorityFor(depth) });
+      else call.refuse(index, this.trouble);
     }
   }
 }

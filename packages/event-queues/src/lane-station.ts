@@ -45,7 +45,7 @@ export class LaneStation {
         const error = this.#meaningOf(answer);
         if (isOutage(error)) outage = error;
         refuse(group, error);
-      } else if (answer.kind === "queued") standing.push(...placed(group, answer));
+      } else if (answer.kind === "queued") standing.push(...placed(group, answer.depth));
       else onFull(answer);
     };
     for (const [group, answer] of await this.#ask(groupByLane(items))) {
@@ -94,11 +94,8 @@ function groupByLane(items: readonly Item[]): readonly Group[] {
 }
 
 /** The depth a lane reports is its last request's; those before it stood that much less deep. */
-function placed(group: Group, lane: { readonly depth: number; readonly outcomes: number }): StandingItem[] {
-  return group.map((item, index) => {
-    const depth = Math.max(1, lane.depth - (group.length - 1 - index));
-    return { ...item, depth, jobsAhead: depth + lane.outcomes };
-  });
+function placed(group: Group, depth: number): StandingItem[] {
+  return group.map((item, index) => ({ ...item, depth: Math.max(1, depth - (group.length - 1 - index)) }));
 }
 
 function refuse(items: readonly Item[], error: PublishError): void {

@@ -11,6 +11,4 @@ export interface Item {
 /** An event whose request stands in its lane. */
 export interface StandingItem extends Item {
   readonly depth: number;
-  /** Jobs of its lane that may still be fetched before its own: for those that stand in front, and for some that are decided. */
-  readonly jobsAhead: number;
 }

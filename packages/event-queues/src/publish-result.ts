@@ -7,7 +7,7 @@ export interface Published {
   readonly key: string;
   /** How many requests stood in the lane up to and including this one. */
   readonly depth: number;
-  /** BullMQ priority its job got: 0, served first, where less than 64 jobs of its lane are still to be fetched before it. */
+  /** BullMQ priority its job got. */
   readonly priority: number;
 }
 

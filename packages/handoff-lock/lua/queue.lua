@@ -4,14 +4,13 @@
 -- KEYS
 --   1 wait
 --   2 body
---   3 done
 -- ARGV
 --   1 cap
 --   2 ttlMs
 --   3… key, body, key, body …
 -- Returns
---   {1, depth, outcomes}  queued; how many outcomes wait here for their jobs
---   {0, depth}            full: the new ones would exceed the cap; nothing was changed
+--   {1, depth}  queued
+--   {0, depth}  full: the new ones would exceed the cap; nothing was changed
 --
 -- use: mend
 -- use: stamp
@@ -52,4 +51,4 @@ if #line > 0 then
 end
 redis.call('PEXPIRE', wait, ttlMs)
 redis.call('PEXPIRE', body, ttlMs)
-return { 1, depth, redis.call('HLEN', KEYS[3]) }
+return { 1, depth }

@@ -24,8 +24,7 @@ export interface Settlement {
 }
 
 export type QueueResult =
-  /** `outcomes`: requests of this lane that are settled and whose outcome nobody has come for yet. */
-  | { readonly kind: "queued"; readonly depth: number; readonly outcomes: number }
+  | { readonly kind: "queued"; readonly depth: number }
   | { readonly kind: "full"; readonly depth: number; readonly cap: number };
 
 export interface QueueEntry {

@@ -100,9 +100,8 @@ class LanesOnRedis implements Lanes {
       checkKey(key);
       args.push(key, body);
     }
-    const reply = asArray(await this.#scripts.run("queue", { lcid, args })).map(Number);
-    const [queued = 0, depth = 0, outcomes = 0] = reply;
-    return queued === 1 ? { kind: "queued", depth, outcomes } : { kind: "full", depth, cap };
+    const [queued, depth] = asArray(await this.#scripts.run("queue", { lcid, args })).map(Number);
+    return queued === 1 ? { kind: "queued", depth: depth ?? 0 } : { kind: "full", depth: depth ?? 0, cap };
   }
 
   async queueMany(entries: readonly QueueEntry[]): Promise<readonly (QueueResult | Error)[]> {

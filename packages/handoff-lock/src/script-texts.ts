@@ -3,7 +3,7 @@ import type { LaneKey } from "./lane-names.ts";
 
 /** Which keys each script names, in the order of its header. */
 export const KEYS_OF = {
-  queue: ["wait", "body", "done"],
+  queue: ["wait", "body"],
   enter: ["lock", "wait", "body", "seat", "done", "tries"],
   handoff: ["lock", "wait", "body", "seat", "done", "tries"],
   renew: ["lock"],
