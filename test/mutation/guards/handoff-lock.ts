@@ -15,6 +15,13 @@ const OUTAGE = "test/handoff-lock/outage.test.ts";
 
 export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
   {
+    promise: "a scan gives out each lane once",
+    file: `${SRC}/lanes-on-redis.ts`,
+    guard: "lcid === null || seen.has(lcid)",
+    without: "lcid === null",
+    tests: [{ file: "test/handoff-lock/line.test.ts", title: "scan finds every lane once" }],
+  },
+  {
     promise: "every turn has a token of its own",
     file: `${SRC}/lanes-on-redis.ts`,
     guard: "this.#tokens += 1;",

@@ -6,15 +6,19 @@ import { junban } from "../contenders/junban.ts";
 import { Flood } from "../workloads/measuring/flood.ts";
 import { groundOf } from "./ground.ts";
 
-const call = Number(process.env["BENCH_FLOOD_CALL"]);
-const { events } = new Flood({
-  events: Number(process.env["BENCH_FLOOD_EVENTS"]),
-  seed: Number(process.env["BENCH_FLOOD_SEED"]),
-});
-const producer = await junban.open(groundOf(process.env));
-process.stdout.write("started\n");
-for (let published = 0; published < events.length; published += call) {
-  await producer.publish(events.slice(published, published + call));
+await main(process.env);
+
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  const call = Number(env["BENCH_FLOOD_CALL"]);
+  const { events } = new Flood({
+    events: Number(env["BENCH_FLOOD_EVENTS"]),
+    seed: Number(env["BENCH_FLOOD_SEED"]),
+  });
+  const producer = await junban.open(groundOf(env));
+  process.stdout.write("started\n");
+  for (let published = 0; published < events.length; published += call) {
+    await producer.publish(events.slice(published, published + call));
+  }
+  process.stdout.write(`published at ${Date.now()}\n`);
+  await producer.close();
 }
-process.stdout.write(`published at ${Date.now()}\n`);
-await producer.close();

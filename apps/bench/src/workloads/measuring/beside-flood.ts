@@ -95,7 +95,8 @@ async function whilePublished(live: Live, options: BesideFlood): Promise<Spread 
     },
   });
   try {
-    await producer.waitForLine(STARTED_LINE, { withinMs: STARTED_WITHIN_MS });
+    const started = producer.waitForLine(STARTED_LINE, { withinMs: STARTED_WITHIN_MS });
+    await unlessAborted(started, options.stage.signal);
     const { decisions, spread } = await Promise.race([decidedSingles(live, options), failureOf(producer)]);
     return lastDecidedMs(decisions) < publishedAtMs(producer) ? spread : null;
   } finally {
