@@ -1,3 +1,4 @@
+import { COMMIT_GROUPS_GUARDS } from "./commit-groups.ts";
 import { EVENT_QUEUES_GUARDS } from "./event-queues.ts";
 import type { Guard } from "./guard.ts";
 import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
@@ -16,6 +17,7 @@ export const GUARDS: readonly Guard[] = [
   ...ORDER_TRANSACTION_GUARDS,
   ...ORDER_STORE_GUARDS,
   ...EVENT_QUEUES_GUARDS,
+  ...COMMIT_GROUPS_GUARDS,
   ...WORKER_GUARDS,
   ...SERVICE_GUARDS,
 ];
