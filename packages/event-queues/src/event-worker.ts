@@ -47,7 +47,6 @@ export class EventWorker extends Worker<unknown, JobEnd> {
   readonly #mend: () => Promise<void>;
   readonly #cooling = new AbortController();
   readonly #writes: CorkedWrites;
-  #open = 0;
   #lastActivityMs = performance.now();
   #refusal: QueueUnavailableCode | null = null;
 
@@ -87,11 +86,6 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     this.on("error", options.onError);
   }
 
-  /** Jobs between fetch and written end. */
-  get openCount(): number {
-    return this.#open;
-  }
-
   /** When this worker last heard from Redis or ended a job, on the clock of `performance.now()`. */
   get lastActivityAtMs(): number {
     return this.#lastActivityMs;
@@ -124,11 +118,9 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     token: string,
     fetchNextCallback?: () => boolean,
   ): Promise<void | Job<unknown, JobEnd>> {
-    this.#open += 1;
     try {
       return await super.processJob(job, token, fetchNextCallback);
     } finally {
-      this.#open -= 1;
       this.#lastActivityMs = performance.now();
     }
   }
