@@ -52,7 +52,7 @@ export async function launchWorker(env: Environment, program: Program = "main"):
   const tree = await startProcess({
     command: process.execPath,
     args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAMS[program]],
-    env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...env },
+    env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", JUNBAN_RELAY: "off", ...env },
     cwd: ROOT,
   });
   onTestFinished(async () => {

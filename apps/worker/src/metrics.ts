@@ -41,6 +41,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
   readonly #dead: Gauge;
   readonly #outboxLag: Gauge;
   readonly #outboxUnpublished: Gauge;
+  readonly #outboxParked: Gauge;
 
   constructor({ registry, poolInUse, activeJobs, turns }: FleetMetricsOptions) {
     this.#registry = registry;
@@ -104,6 +105,10 @@ export class FleetMetrics implements LaneObserver, JobObserver {
       "junban_outbox_unpublished",
       "Outbox rows not yet published; from the sweeping process",
     );
+    this.#outboxParked = gauge(
+      "junban_outbox_parked",
+      "Outbox rows that were parked because they cannot be passed on; from the sweeping process",
+    );
     read("junban_pg_pool_in_use", "Postgres connections in use", poolInUse);
     read("junban_jobs_active", "Jobs in the slots of this process", activeJobs);
     read("junban_turns", "Lanes served by this process at this moment", turns);
@@ -160,6 +165,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     this.#dead.set(gauges.failed);
     this.#outboxLag.set(gauges.outboxLagMs / 1000);
     this.#outboxUnpublished.set(gauges.outboxUnpublished);
+    this.#outboxParked.set(gauges.outboxParked);
   }
 
   /** Series that exist from the start, so that "no event failed" reads 0 and not "no data". */

@@ -1,15 +1,14 @@
-import { migrationStatus } from "@junban/order-store";
+import { refuseOldSchema } from "@junban/order-store";
+import { openRelay } from "@junban/relay";
 import {
-  createLogger,
   createProcessMetrics,
-  createShutdown,
   EXIT,
   exitCodeOf,
   reachWithin,
-  readConfig,
+  runProcess,
   startHttpServer,
 } from "@junban/service";
-import type { Config, Logger, ProcessMetrics, Shutdown } from "@junban/service";
+import type { Config, ProcessMetrics, ProcessStart } from "@junban/service";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
 import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
@@ -22,18 +21,6 @@ export interface RunWorkerOptions {
   readonly decide?: ServicesOptions["decide"];
 }
 
-/** Thrown when the schema lacks migrations that this build needs. */
-class SchemaBehindError extends Error {
-  readonly code = "SCHEMA_BEHIND";
-  readonly pending: readonly string[];
-
-  constructor({ pending }: { pending: readonly string[] }) {
-    super(`the database lacks ${pending.length} migrations (next: ${pending[0]}); run junban migrate`);
-    this.name = "SchemaBehindError";
-    this.pending = pending;
-  }
-}
-
 /** What closing connections may take, out of the grace. */
 const CLOSING_MS = 3_000;
 
@@ -42,27 +29,13 @@ const CLOSING_MS = 3_000;
  * reached and fit, fleet started; then, when asked to stop, everything in the opposite order. Never rejects.
  */
 export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void> {
-  // Whether anybody reads what a person should is no matter of life and death, here or in any warning of the runtime's.
-  process.stderr.on("error", () => undefined);
-  let config: Config;
-  try {
-    config = readConfig(env);
-  } catch (error) {
-    // There is no logger yet, and a person reads this.
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = exitCodeOf(error);
-    return;
-  }
-  const logger = createLogger({ name: "worker", level: config.logLevel });
-  const shutdown = createShutdown({ graceMs: config.shutdownGraceMs, logger });
-  try {
-    await start({ config, logger, shutdown, ...(decide === undefined ? {} : { decide }) });
-  } catch (error) {
-    // Being asked to stop in the middle of the start is no failure of the start.
-    if (shutdown.signal.aborted) return;
-    logger.fatal({ err: error }, "the worker cannot start");
-    await shutdown.begin("the start failed", exitCode(error));
-  }
+  await runProcess({
+    name: "worker",
+    env,
+    needs: ["database", "redis"],
+    start: async (process) => start({ ...process, ...(decide === undefined ? {} : { decide }) }),
+    exitCode,
+  });
 }
 
 function exitCode(error: unknown): number {
@@ -70,10 +43,7 @@ function exitCode(error: unknown): number {
   return error instanceof EvictingRedisError ? EXIT.usage : exitCodeOf(error);
 }
 
-interface Start {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly shutdown: Shutdown;
+interface Start extends ProcessStart {
   readonly decide?: ServicesOptions["decide"];
 }
 
@@ -94,6 +64,11 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
     worker = fleet.worker;
     const deadlineMs = Math.max(config.shutdownGraceMs - CLOSING_MS, config.shutdownGraceMs / 2);
     shutdown.add({ name: "fleet", run: () => fleet.close({ deadlineMs }) });
+    if (config.relay === "on") {
+      const relay = openRelay({ config, worker: services.name, logger, registry: metrics.registry });
+      // Behind the fleet, whose last commits it still may pass on.
+      shutdown.add({ name: "relay", run: () => relay.close() });
+    }
   } finally {
     shutdown.add(closeRest);
     shutdown.add(closeHttp);
@@ -137,6 +112,5 @@ async function checkServices({
     signal,
   });
   await refuseEviction(services.redis);
-  const { pending } = await migrationStatus({ databaseUrl });
-  if (pending.length > 0) throw new SchemaBehindError({ pending });
+  await refuseOldSchema({ databaseUrl });
 }

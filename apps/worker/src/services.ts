@@ -19,6 +19,8 @@ export interface ServicesOptions {
 export interface Services {
   readonly redis: Redis;
   readonly store: OrderStore;
+  /** What this process is called in the rows it decides, and beside its connections. */
+  readonly name: string;
   /** Resolves when Redis answers a question about the queues. */
   probeRedis(): Promise<void>;
   /** The queues of this process's families that somebody paused. */
@@ -37,11 +39,14 @@ export function openServices({ config, decide }: ServicesOptions): Services {
   const redis = connectRedis({ url: config.redisUrl, silenceMs });
   // Unheard, an error of the connection would end the process. Whoever waits for an answer reports what it did not get.
   redis.on("error", () => {});
-  const store = createOrderStore(storeOptions(config, decide));
+  // Two starts on one host, or one process id used again, are still two workers in the rows they decided.
+  const name = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
+  const store = createOrderStore({ ...storeOptions(config, decide), worker: name });
   const queues = createQueueReader({ redis: config.redisUrl, prefix: config.prefix });
   return {
     redis,
     store,
+    name,
     probeRedis: async () => {
       await queues.counts();
     },
@@ -58,7 +63,10 @@ export function openServices({ config, decide }: ServicesOptions): Services {
   };
 }
 
-function storeOptions(config: Config, decide: OrderStoreOptions["decide"]): OrderStoreOptions {
+function storeOptions(
+  config: Config,
+  decide: OrderStoreOptions["decide"],
+): Omit<OrderStoreOptions, "worker"> {
   return {
     databaseUrl: config.databaseUrl,
     poolSize: config.pgPool,
@@ -73,8 +81,6 @@ function storeOptions(config: Config, decide: OrderStoreOptions["decide"]): Orde
     holdPaymentMs: config.holdPaymentMs,
     holdMs: config.holdMs,
     poison: config.poison,
-    // Two starts on one host, or one process id used again, are still two workers in the rows they decided.
-    worker: `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`,
     ...(decide === undefined ? {} : { decide }),
   };
 }

@@ -18,7 +18,7 @@ export interface SweepReport {
 const NOTHING_TO_SAY: SweepReport = {
   deepestLane: 0,
   standing: 0,
-  gauges: { held: 0, halted: 0, failed: 0, alerts: 0, outboxUnpublished: 0, outboxLagMs: 0 },
+  gauges: { held: 0, halted: 0, failed: 0, alerts: 0, outboxUnpublished: 0, outboxLagMs: 0, outboxParked: 0 },
 };
 
 export interface SweeperOptions {

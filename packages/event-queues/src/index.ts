@@ -18,5 +18,8 @@ export type { Published, PublishResult } from "./publish-result.ts";
 export { consume } from "./consumer.ts";
 export type { ConsumeOptions, Consumer, ConsumerState } from "./consumer.ts";
 export type { IncomingJob, JobEnd } from "./job.ts";
+export { UPDATES_QUEUE } from "./update-names.ts";
+export { createUpdatesPublisher } from "./updates-publisher.ts";
+export type { OrderNews, UpdatesPublisher, UpdatesPublisherOptions } from "./updates-publisher.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";

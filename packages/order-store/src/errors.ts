@@ -37,6 +37,15 @@ export class TripTimeoutError extends OrderStoreError {
   }
 }
 
+/** Thrown when the outbox is asked by a process that no longer leads. */
+export class LeadLostError extends OrderStoreError {
+  readonly code = "LEAD_LOST";
+  constructor() {
+    super("this process no longer leads the outbox; ask for the lead again");
+    this.name = "LeadLostError";
+  }
+}
+
 /** Thrown when COMMIT was answered with ROLLBACK, or wrote fewer or more rows than decided. Nothing was kept. */
 export class NotCommittedError extends OrderStoreError {
   readonly code = "NOT_COMMITTED";
@@ -100,6 +109,17 @@ export class WrongOutcomeError extends OrderStoreError {
     super(`an event that is ${outcome} cannot be asked to ${asked}`);
     this.name = "WrongOutcomeError";
     this.outcome = outcome;
+  }
+}
+
+/** Thrown when the schema lacks migrations that this build needs. */
+export class SchemaBehindError extends OrderStoreError {
+  readonly code = "SCHEMA_BEHIND";
+  readonly pending: readonly string[];
+  constructor({ pending }: { pending: readonly string[] }) {
+    super(`the database lacks ${pending.length} migrations (next: ${pending[0]}); run junban migrate`);
+    this.name = "SchemaBehindError";
+    this.pending = pending;
   }
 }
 

@@ -3,21 +3,24 @@
  *
  * For: applying batches of events to orders in one transaction, exactly once and in the order given; answering repeats from
  * the inbox; held events, poison, deferral expiry, replay, audit, purge, reports and the schema's migrations.
- * Not for: deciding who may try (the lanes do), what an event means (`@junban/orders` does), or telling anybody about it
- * (the outbox rows written here are published by others).
+ * Not for: deciding who may try (the lanes do), what an event means (`@junban/orders` does), or where the news of the outbox go
+ * (who leads the outbox reads them here and passes them on).
  */
 export { createOrderStore, type OrderStore, type OrderStoreOptions } from "./order-store.ts";
-export { migrate, migrationStatus, type MigrationReport, type MigrationStatus } from "./migrate.ts";
+export { openOutbox, type News, type Outbox, type OutboxLead, type OutboxOptions } from "./outbox.ts";
+export { migrate, migrationStatus, refuseOldSchema, type MigrationReport, type MigrationStatus } from "./migrate.ts";
 export {
   ConnectionLostError,
   DeadlinePassedError,
   EventNotFoundError,
+  LeadLostError,
   MigrationError,
   NotCommittedError,
   OrderBusyError,
   OrderStoreError,
   PoolBusyError,
   PurgedMeanwhileError,
+  SchemaBehindError,
   TripTimeoutError,
   WrongOutcomeError,
 } from "./errors.ts";

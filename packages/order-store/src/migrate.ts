@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Kysely, Migrator, PostgresDialect, sql, type Migration, type MigrationProvider } from "kysely";
 import pg from "pg";
-import { ConnectionLostError, MigrationError } from "./errors.ts";
+import { ConnectionLostError, MigrationError, SchemaBehindError } from "./errors.ts";
 
 /** The migrations of this checkout, beside the packages. */
 const FOLDER = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -56,6 +56,12 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
       pending: migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name),
     };
   });
+}
+
+/** @throws {SchemaBehindError} when migrations of this build are pending. */
+export async function refuseOldSchema(options: MigrateOptions): Promise<void> {
+  const { pending } = await migrationStatus(options);
+  if (pending.length > 0) throw new SchemaBehindError({ pending });
 }
 
 async function withMigrator<Result>(

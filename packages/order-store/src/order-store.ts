@@ -5,8 +5,10 @@ import { applyLanes } from "./apply.ts";
 import { audit } from "./auditing.ts";
 import { expireHeld, ordersWithOverdue } from "./expiring.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
+import { NewsBell } from "./news-bell.ts";
 import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
 import type { Policy } from "./order-work.ts";
+import { ringOutbox } from "./outbox.ts";
 import { purgeableOrders, purgeOne } from "./purging.ts";
 import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
 import { createPool, endPool, type SessionLimits } from "./session.ts";
@@ -180,10 +182,15 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     pinPlans: false,
   });
   const context: MaintenanceContext = { pool, limits, policy, worker };
+  const bell = new NewsBell(() => ask(context, bind(ringOutbox, {})));
+  const committed = (facts: CommitFacts): void => {
+    bell.ring();
+    onCommit(facts);
+  };
   const lcidsOf = async (rows: Promise<readonly { lcid: string }[]>): Promise<readonly string[]> =>
     (await rows).map(({ lcid }) => lcid);
   return {
-    apply: (batches) => applyLanes({ ...context, pool: applying, onCommit }, batches),
+    apply: (batches) => applyLanes({ ...context, pool: applying, onCommit: committed }, batches),
     ping: async () => {
       await ask(context, bind(ping, {}));
     },
@@ -209,6 +216,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     purgeOne: (lcid) => purgeOne(context, lcid),
     poolInUse: () => applying.totalCount - applying.idleCount,
     close: async () => {
+      bell.close();
       await Promise.all([endPool(applying, limits), endPool(pool, limits)]);
     },
   };

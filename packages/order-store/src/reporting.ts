@@ -102,6 +102,7 @@ const gaugesNow = statement<NoValues>()("gauges_now", () =>
     // The oldest by number; numbers are given in nearly the order of time, and this one the primary key answers.
     sql<number>`coalesce((select extract(epoch from clock_timestamp() - created_at) * 1000 from outbox
       where published_at is null order by id limit 1), 0)::double precision`.as("lag"),
+    sql<number>`(select count(*) from outbox_parked)`.as("parked"),
   ]),
 );
 export const ping = statement<NoValues>()("ping", () => db.selectNoFrom(sql<number>`1`.as("answer")));
@@ -217,7 +218,7 @@ export async function summary(reader: Reader): Promise<StoreSummary> {
 }
 
 function gaugesOf(
-  counted: Record<"held" | "halted" | "failed" | "alerts" | "unpublished" | "lag", number> | undefined,
+  counted: Record<"held" | "halted" | "failed" | "alerts" | "unpublished" | "lag" | "parked", number> | undefined,
 ): StoreGauges {
   return {
     held: counted?.held ?? 0,
@@ -226,6 +227,7 @@ function gaugesOf(
     alerts: counted?.alerts ?? 0,
     outboxUnpublished: counted?.unpublished ?? 0,
     outboxLagMs: Math.max(0, Math.round(counted?.lag ?? 0)),
+    outboxParked: counted?.parked ?? 0,
   };
 }
 

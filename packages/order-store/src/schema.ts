@@ -115,6 +115,16 @@ export interface Outbox {
   version: number;
 }
 
+export interface OutboxParked {
+  created_at: Timestamp;
+  id: number;
+  lcid: string;
+  parked_at: Generated<Timestamp>;
+  payload: Json;
+  reason: string;
+  version: number;
+}
+
 export interface PurgedOrders {
   lcid: string;
   purged_at: Generated<Timestamp>;
@@ -126,5 +136,6 @@ export interface DB {
   order_refs: OrderRefs;
   orders: Orders;
   outbox: Outbox;
+  outbox_parked: OutboxParked;
   purged_orders: PurgedOrders;
 }

@@ -149,8 +149,15 @@ export class Session {
     ) as TripResults<Statements>;
   }
 
-  /** Gives the connection back if it is idle, or destroys it. */
-  async close(): Promise<void> {
+  /** Calls back for each NOTIFY on a channel that this session listens to, until the answer is called. */
+  onNotification(heard: () => void): () => void {
+    this.#client.on("notification", heard);
+    return () => this.#client.off("notification", heard);
+  }
+
+  /** Gives the connection back if it is idle and may be used again, or destroys it. */
+  async close({ reuse = true }: { readonly reuse?: boolean } = {}): Promise<void> {
+    if (!reuse) this.#broken = true;
     if (!this.#broken && this.#client.getTransactionStatus() !== "I") {
       await this.trip([ROLLBACK]).catch(() => {
         this.#broken = true;
@@ -198,7 +205,8 @@ function streamOf(
   return (client as unknown as { connection: { stream: ReturnType<typeof streamOf> } }).connection.stream;
 }
 
-function command(text: string): BoundStatement<never> {
+/** A statement without parameters, sent as it is. */
+export function command(text: string): BoundStatement<never> {
   return { name: "", text, values: [] };
 }
 

@@ -128,10 +128,12 @@ export interface StoreGauges {
   readonly halted: number;
   readonly failed: number;
   readonly alerts: number;
-  /** Counted up to 100,000. */
+  /** News not passed on yet, counted up to 100,000. */
   readonly outboxUnpublished: number;
-  /** Age of the oldest unpublished outbox row, in milliseconds; 0 when there is none. */
+  /** Age of the oldest of them, in milliseconds; 0 when there is none. */
   readonly outboxLagMs: number;
+  /** News that were refused for a reason of their own, and wait for somebody to look at them. */
+  readonly outboxParked: number;
 }
 
 /** The gauges and full counts, which take longer the more there is. */

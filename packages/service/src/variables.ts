@@ -40,6 +40,8 @@ export const VARIABLES = {
   idleTransactionTimeoutMs: milliseconds("JUNBAN_IDLE_TX_TIMEOUT_MS", 5_000, { min: 1, max: 299_999 }),
   holdPaymentMs: milliseconds("JUNBAN_HOLD_PAYMENT_MS", 72 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
   holdMs: milliseconds("JUNBAN_HOLD_MS", 24 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
+  relay: oneOf("JUNBAN_RELAY", "on", ["on", "off"]),
+  updatesCap: whole("JUNBAN_UPDATES_CAP", 10_000, { min: 1, max: 10_000_000, unit: "jobs" }),
   keepFailed: whole("JUNBAN_KEEP_FAILED", 10_000, { min: 0, max: 10_000_000, unit: "jobs" }),
   poison: oneOf("JUNBAN_POISON", "halt", ["halt", "skip"]),
   crashAlone: whole("JUNBAN_CRASH_ALONE", 3, { min: 1, max: 1_000, unit: "vanished holders" }),

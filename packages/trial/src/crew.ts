@@ -169,6 +169,8 @@ export class Crew {
       LOG_LEVEL: "info",
       JUNBAN_SHUTDOWN_GRACE_MS: String(GRACE_MS),
       JUNBAN_HTTP_PORT: "0",
+      // What is stored is looked at afterwards, and the outbox with it; who wants it passed on says so.
+      JUNBAN_RELAY: "off",
       ...this.#options.environmentOf(number),
     };
   }

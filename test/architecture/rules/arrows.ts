@@ -11,6 +11,7 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["sandbox", []],
   ["order-store", ["orders"]],
   ["event-queues", ["orders", "handoff-lock"]],
+  ["relay", ["order-store", "event-queues"]],
   ["order-stories", ["orders"]],
   ["trial", ["orders", "order-store", "order-stories", "sandbox"]],
 ]);

@@ -10,7 +10,7 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pg", ["packages/order-store/", "packages/sandbox/"]],
   ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
   ["pino", ["packages/service/"]],
-  ["prom-client", ["packages/service/", "apps/worker/"]],
+  ["prom-client", ["packages/service/", "packages/relay/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/"]],
   ["groupmq", ["apps/bench/"]],

@@ -15,6 +15,12 @@ const TAKEN_ALIKE: readonly Setting[] = [
     why: "slots of each family, 512 together: the default",
     source: null,
   },
+  {
+    name: "JUNBAN_RELAY",
+    value: "off",
+    why: "nobody here passes on what was committed: every contender writes the same outbox rows and leaves them",
+    source: null,
+  },
   { name: "JUNBAN_PG_POOL", value: "8", why: "connections: the default", source: null },
   { name: "JUNBAN_COMMIT_PARALLEL", value: "3", why: "transactions at once: the default", source: null },
   {
@@ -48,7 +54,7 @@ export const junban: Contender = {
   promises: "publish order",
   applies: true,
   script: WORKER,
-  env: {},
+  env: { JUNBAN_RELAY: "off" },
   startedLine: /the worker serves/u,
   open: openJunban,
 };
@@ -62,7 +68,7 @@ export const junbanSingle: Contender = {
     { name: "JUNBAN_LANE_BATCH", value: "1", why: "shows what batches are worth", source: null },
     { name: "JUNBAN_COMMIT_LANES", value: "1", why: "shows what shared commits are worth", source: null },
   ],
-  env: { JUNBAN_LANE_BATCH: "1", JUNBAN_COMMIT_LANES: "1" },
+  env: { ...junban.env, JUNBAN_LANE_BATCH: "1", JUNBAN_COMMIT_LANES: "1" },
 };
 
 async function openJunban({ redisUrl, prefix }: Ground): Promise<Carrier> {

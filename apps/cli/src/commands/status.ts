@@ -91,6 +91,7 @@ function print(printer: Printer, { workers, backlog, lanes, store }: Status): vo
         "outbox unpublished",
         `${count(store.outboxUnpublished)}, oldest ${(store.outboxLagMs / 1_000).toFixed(1)} s`,
       ],
+      ["outbox parked", count(store.outboxParked)],
     ]),
   );
   if (lanes.deepest.length > 0) {

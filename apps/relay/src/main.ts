@@ -1,0 +1,3 @@
+import { runRelay } from "./run-relay.ts";
+
+await runRelay({ env: process.env });

@@ -1,0 +1,88 @@
+import type { Redis } from "ioredis";
+import { answeringSettings, openConnection, unavailable, whenReady, within } from "./connection.ts";
+import type { RedisAddress } from "./connection.ts";
+import { QUEUE_PREFIX } from "./names.ts";
+import { openQueue } from "./open-queue.ts";
+import type { EventQueue } from "./open-queue.ts";
+import { updateJobId, UPDATES_QUEUE } from "./update-names.ts";
+
+/** What was committed about one version of an order. */
+export interface OrderNews {
+  readonly lcid: string;
+  readonly version: number;
+  /** What the job carries. */
+  readonly payload: unknown;
+}
+
+export interface UpdatesPublisherOptions {
+  /** A client given here lends its address and credentials; the publisher opens a connection of its own. */
+  readonly redis: RedisAddress;
+  /** Default `junban`. */
+  readonly prefix?: string;
+  /** Longest wait for Redis in a call, in milliseconds. Default 5,000. */
+  readonly timeoutMs?: number;
+}
+
+/** Puts committed news into the queue `{order-updates}`. Each call rejects with a {@link QueueUnavailableError}. */
+export interface UpdatesPublisher {
+  /** Jobs in the queue that have not ended, those that are being processed included. */
+  depth(): Promise<number>;
+  /**
+   * Adds one job each, in the given order. News whose job is there already are left as they are, so that adding again is safe.
+   * When it rejects, some may have been added.
+   */
+  add(news: readonly OrderNews[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects at once. */
+export function createUpdatesPublisher(options: UpdatesPublisherOptions): UpdatesPublisher {
+  return new QueueUpdatesPublisher(options);
+}
+
+class QueueUpdatesPublisher implements UpdatesPublisher {
+  readonly #redis: Redis;
+  readonly #queue: EventQueue;
+  readonly #timeoutMs: number;
+
+  constructor({ redis, prefix = QUEUE_PREFIX, timeoutMs = 5_000 }: UpdatesPublisherOptions) {
+    this.#redis = openConnection(redis, answeringSettings({ timeoutMs }));
+    // Each call answers for itself.
+    this.#redis.on("error", () => undefined);
+    this.#queue = openQueue(this.#redis, { prefix, name: UPDATES_QUEUE });
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async depth(): Promise<number> {
+    return this.#answered(async () =>
+      this.#queue.getJobCountByTypes("waiting", "prioritized", "delayed", "paused", "active"),
+    );
+  }
+
+  async add(news: readonly OrderNews[]): Promise<void> {
+    if (news.length === 0) return;
+    const jobs = news.map(({ lcid, version, payload }) => ({
+      name: "order-update",
+      data: payload,
+      opts: { jobId: updateJobId({ lcid, version }) },
+    }));
+    await this.#answered(async () => this.#queue.addBulk(jobs));
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+    return Promise.resolve();
+  }
+
+  async #answered<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      await whenReady(this.#redis, { withinMs: this.#timeoutMs });
+      return await within(ask(), this.#timeoutMs);
+    } catch (thrown) {
+      const error = unavailable(thrown);
+      // Whatever else it owes would be mistaken for the next answer's delay.
+      if (error.code === "REDIS_TIMEOUT") this.#redis.disconnect(true);
+      throw error;
+    }
+  }
+}

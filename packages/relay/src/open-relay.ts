@@ -1,0 +1,53 @@
+import { createUpdatesPublisher } from "@junban/event-queues";
+import { openOutbox } from "@junban/order-store";
+import type { Registry } from "prom-client";
+import type { RelayLogger } from "./ports.ts";
+import { RelayMetrics } from "./relay-metrics.ts";
+import { createRelay, type Obstacle } from "./relay.ts";
+
+export interface OpenRelayOptions {
+  /** As a process reads it from its environment. */
+  readonly config: {
+    readonly databaseUrl: string;
+    readonly redisUrl: string;
+    readonly prefix: string;
+    readonly updatesCap: number;
+    readonly statementTimeoutMs: number;
+  };
+  /** What this process is called beside its connections. */
+  readonly worker: string;
+  readonly logger: RelayLogger;
+  readonly registry: Registry;
+}
+
+export interface OpenRelay {
+  /** True while this process is the one that passes news on. */
+  readonly leads: boolean;
+  /** What stands in the way at present; null while nothing does. */
+  readonly obstacle: Obstacle | null;
+  /** Ends after the news in hand, lets another process lead, and closes the connections. */
+  close(): Promise<void>;
+}
+
+/** Longest wait for Redis in one call: well below the silence after which the server takes the lead away. */
+const REDIS_TIMEOUT_MS = 2_000;
+
+/** A relay on connections of its own, so that neither it nor the fleet ever waits for the other. Waits for nothing. */
+export function openRelay({ config, worker, logger, registry }: OpenRelayOptions): OpenRelay {
+  const { databaseUrl, redisUrl, prefix, updatesCap: cap, statementTimeoutMs } = config;
+  const outbox = openOutbox({ databaseUrl, worker, statementTimeoutMs });
+  const updates = createUpdatesPublisher({ redis: redisUrl, prefix, timeoutMs: REDIS_TIMEOUT_MS });
+  const relay = createRelay({ outbox, updates, cap, logger, observer: new RelayMetrics(registry) });
+  return {
+    get leads() {
+      return relay.leads;
+    },
+    get obstacle() {
+      return relay.obstacle;
+    },
+    close: async () => {
+      await relay.stop();
+      await Promise.all([outbox.close(), updates.close()]);
+    },
+  };
+}

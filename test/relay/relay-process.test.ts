@@ -1,0 +1,129 @@
+import { fileURLToPath } from "node:url";
+import { startProcess, type ProcessTree } from "@junban/sandbox";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/index.ts";
+import {
+  freshPlace,
+  openUpdates,
+  outboxOf,
+  poolOf,
+  queued,
+  told,
+  versionsOf,
+  writeNews,
+  type Place,
+} from "./lab.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../apps/relay/src/main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const LIMIT_MS = 90_000;
+
+async function launch({ databaseUrl, redisUrl, prefix }: Place): Promise<ProcessTree> {
+  const tree = await startProcess({
+    command: process.execPath,
+    args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAM],
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      JUNBAN_PREFIX: prefix,
+      JUNBAN_HTTP_PORT: "0",
+    },
+    cwd: ROOT,
+  });
+  onTestFinished(async () => {
+    await tree.stop({ signal: "SIGKILL" });
+  });
+  return tree;
+}
+
+interface Running {
+  readonly tree: ProcessTree;
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
+}
+
+async function start(place: Place): Promise<Running> {
+  const tree = await launch(place);
+  const line = await tree.waitForLine("the relay runs", { withinMs: 60_000 });
+  const { httpPort } = JSON.parse(line) as { httpPort: number };
+  return {
+    tree,
+    get: async (path) => {
+      const response = await fetch(`http://127.0.0.1:${httpPort}${path}`);
+      return { status: response.status, text: await response.text() };
+    },
+  };
+}
+
+async function leads({ get }: Running): Promise<boolean> {
+  return (await get("/metrics")).text.includes("junban_relay_leads 1");
+}
+
+describe("the relay's process", () => {
+  test(
+    "passes on what was committed; probes and metrics tell so, and it ends with 0 when asked to",
+    async () => {
+      const place = await freshPlace();
+      const pool = poolOf(place);
+      await writeNews(pool, versionsOf("O1", 3));
+      const relay = await start(place);
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+      expect(await queued(place)).toEqual(told(versionsOf("O1", 3)));
+      expect((await relay.get("/livez")).status).toBe(200);
+      const ready = await relay.get("/readyz");
+      expect({ status: ready.status, ...(JSON.parse(ready.text) as object) }).toEqual({
+        status: 200,
+        ok: true,
+        leads: true,
+        obstacle: null,
+      });
+      expect((await relay.get("/metrics")).text).toContain("junban_updates_passed_on_total 3");
+      relay.tree.signal("SIGTERM");
+      expect(await relay.tree.exited).toMatchObject({ code: 0 });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "is followed by another within seconds when it is killed, and when it freezes; waking up it does no harm",
+    async () => {
+      const place = await freshPlace();
+      const pool = poolOf(place);
+      const first = await start(place);
+      await eventually(async () => leads(first), { withinMs: 20_000 });
+      const second = await start(place);
+      const third = await start(place);
+      await writeNews(pool, versionsOf("O1", 2));
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+
+      first.tree.signal("SIGKILL");
+      await writeNews(pool, versionsOf("O1", 2, 3));
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+      const [leader, other] = (await leads(second)) ? [second, third] : [third, second];
+
+      leader.tree.signal("SIGSTOP");
+      await writeNews(pool, versionsOf("O1", 2, 5));
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 40_000 });
+      leader.tree.signal("SIGCONT");
+      await eventually(async () => !(await leads(leader)), { withinMs: 20_000 });
+      expect(await leads(other)).toBe(true);
+      await writeNews(pool, versionsOf("O1", 2, 7));
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+      expect(await queued(place)).toEqual(told(versionsOf("O1", 8)));
+      expect(await openUpdates(place).depth()).toBe(8);
+    },
+    2 * LIMIT_MS,
+  );
+
+  test(
+    "refuses a schema that lacks migrations, and says what to do",
+    async () => {
+      const place = await freshPlace();
+      await poolOf(place).query("delete from junban_migrations where name > '0002'");
+      const tree = await launch(place);
+      expect(await tree.exited).toMatchObject({ code: 1 });
+      expect(`${tree.stdout()}${tree.stderr()}`).toContain("run junban migrate");
+    },
+    LIMIT_MS,
+  );
+});
