@@ -227,6 +227,14 @@ const RUNS: readonly Run<unknown>[] = [
     ],
     { resident: 1.07 },
   ),
+  runOf(
+    "relay",
+    [
+      { arm: "worker", eventsPerSecond: 3_600 },
+      { arm: "relay", eventsPerSecond: 9_100 },
+    ],
+    { relay: 2.53 },
+  ),
   runOf("recovery", RECOVERIES),
   runOf(
     "retries",

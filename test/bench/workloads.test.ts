@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { createOrderStore, type OrderReport } from "@junban/order-store";
 import { hotStory } from "@junban/order-stories";
 import type { EventEnvelope } from "@junban/orders";
@@ -19,6 +20,7 @@ import { copyOf, databaseWithPast, inboxRows } from "../../apps/bench/src/worklo
 import { pastsOf } from "../../apps/bench/src/workloads/measuring/pasts.ts";
 import { medianSpread, spreadOf, tookMsOf } from "../../apps/bench/src/workloads/measuring/spread.ts";
 import { inTurn } from "../../apps/bench/src/workloads/measuring/turns.ts";
+import { relayOf } from "../../apps/bench/src/workloads/relay.ts";
 import { memoryOf } from "../../apps/bench/src/workloads/memory.ts";
 import { publishOf } from "../../apps/bench/src/workloads/publish.ts";
 import type { Stage } from "../../apps/bench/src/workloads/workload.ts";
@@ -273,6 +275,16 @@ describe("on real servers", { timeout: 240_000 }, () => {
     expect(run.results.map(({ events }) => events)).toEqual([20, 200]);
     expect(run.results.every(({ residentBytes }) => residentBytes > 10_000_000)).toBe(true);
     expect(run.ratios["resident"]).toBeGreaterThan(0);
+    expect(workload.table(run)).toHaveLength(1 + 3 + 1);
+  });
+
+  test("relay lets a relay pass on all that a worker has committed", async () => {
+    const script = fileURLToPath(new URL("../../apps/relay/src/main.ts", import.meta.url));
+    const workload = relayOf({ warmUp: 0, script });
+    const run = await workload.run(stageOf({ events: 700 }));
+    expect(run.results.map(({ arm }) => arm)).toEqual(["worker", "relay"]);
+    expect(run.results.every(({ eventsPerSecond }) => eventsPerSecond > 0)).toBe(true);
+    expect(run.ratios["relay"]).toBeGreaterThan(0);
     expect(workload.table(run)).toHaveLength(1 + 3 + 1);
   });
 

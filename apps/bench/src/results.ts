@@ -105,6 +105,12 @@ export interface MemoryRow {
   readonly residentBytes: number;
 }
 
+/** relay: events a worker applied a second, and a relay passed on afterwards. Ratio `relay`: the second ÷ the first. */
+export interface RelayRow {
+  readonly arm: "worker" | "relay";
+  readonly eventsPerSecond: number;
+}
+
 /** recovery: the holder of a key is SIGKILLed while others of the same key wait; a second process is there. */
 export interface RecoveryRow {
   readonly name: string;

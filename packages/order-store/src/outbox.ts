@@ -69,10 +69,12 @@ export const ringOutbox = statement<NoValues>()("outbox_ring", () =>
 /** Settings that this server does not know are left out. */
 const setSettings = statement<{ names: readonly string[]; values: readonly string[] }>()(
   "outbox_session",
-  ({ names, values }) =>
-    sql<{ setting: string }>`select set_config(wanted.name, wanted.value, false) as setting
-      from unnest(${names}::text[], ${values}::text[]) as wanted(name, value)
-      where exists (select from pg_settings as known where known.name = wanted.name)`.compile(db),
+  ({ names, values }) => ({
+    compile: () =>
+      sql<{ setting: string }>`select set_config(wanted.name, wanted.value, false) as setting
+        from unnest(${names}::text[], ${values}::text[]) as wanted(name, value)
+        where exists (select from pg_settings as known where known.name = wanted.name)`.compile(db),
+  }),
 );
 const takeLead = statement<NoValues>()("outbox_take_lead", () =>
   db.selectNoFrom(sql<boolean>`pg_try_advisory_lock(hashtextextended(${sql.lit(LEAD)}, 0))`.as("taken")),

@@ -7,6 +7,7 @@ import type {
   MemoryRow,
   PublishRow,
   RecoveryRow,
+  RelayRow,
   RetryRow,
   Run,
 } from "../results.ts";
@@ -39,6 +40,7 @@ const PICTURES: { readonly [Name in WorkloadName]: (run: Run<RowsOf[Name]>) => s
   history,
   growth,
   memory,
+  relay,
   recovery: (run) =>
     recovery(run, "recovery: the worker that holds a key is killed, others of that key wait"),
   retries: (run) =>
@@ -184,6 +186,23 @@ function memory({ results }: Run<MemoryRow>): string {
         bars: besideFirst(
           results.map((row) =>
             ownBar(counted(row.events, "event"), row.residentBytes, bytes(row.residentBytes)),
+          ),
+        ),
+      },
+    ],
+  });
+}
+
+function relay({ results }: Run<RelayRow>): string {
+  return barsOf({
+    title: "relay: what was committed is passed on",
+    says: "uniform events a second, one worker and then one relay, longer is faster",
+    groups: [
+      {
+        title: "",
+        bars: besideFirst(
+          results.map(({ arm, eventsPerSecond }) =>
+            ownBar(arm === "worker" ? "applied" : "passed on", eventsPerSecond, whole(eventsPerSecond)),
           ),
         ),
       },

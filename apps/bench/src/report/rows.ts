@@ -7,6 +7,7 @@ import type {
   MemoryRow,
   PublishRow,
   RecoveryRow,
+  RelayRow,
   RetryRow,
   Run,
 } from "../results.ts";
@@ -22,6 +23,7 @@ export interface RowsOf {
   readonly history: HistoryRow;
   readonly growth: GrowthRow;
   readonly memory: MemoryRow;
+  readonly relay: RelayRow;
   readonly recovery: RecoveryRow;
   readonly retries: RetryRow;
 }

@@ -12,6 +12,7 @@ import {
   latencyTable,
   memoryTable,
   publishTable,
+  relayTable,
   troubleTable,
 } from "./tables.ts";
 
@@ -63,6 +64,9 @@ export function workloadSections(kept: Kept): readonly string[] {
         says(ratios, { resident: "after the most events the worker keeps $ what it kept after the fewest" }),
         `The difference is ${bytes((results.at(-1)?.residentBytes ?? 0) - (results[0]?.residentBytes ?? 0))}.`,
       ),
+    ),
+    ...section("relay", relayTable, ({ ratios }) =>
+      says(ratios, { relay: "the relay is $ as fast as the worker whose commits it passes on" }),
     ),
     ...troubleSection(kept),
     ...costSection(kept),

@@ -7,6 +7,7 @@ import type {
   MemoryRow,
   PublishRow,
   RecoveryRow,
+  RelayRow,
   RetryRow,
   Run,
 } from "../results.ts";
@@ -106,11 +107,17 @@ export function fairnessTable({ results }: Run<FairnessRow>): readonly string[] 
   );
 }
 
+const PASTS: Readonly<Record<HistoryRow["arm"], string>> = {
+  order: "the order",
+  inbox: "the inbox",
+  open: "the open orders",
+};
+
 export function historyTable({ results }: Run<HistoryRow>): readonly string[] {
   return table(
     ["what has a past", "events or rows", "events/s"],
     results.map((row) => [
-      row.arm === "order" ? "the order" : "the inbox",
+      PASTS[row.arm],
       whole(row.past),
       whole(row.eventsPerSecond),
     ]),
@@ -131,6 +138,16 @@ export function memoryTable({ results }: Run<MemoryRow>): readonly string[] {
   return table(
     ["events", "resident memory"],
     results.map((row) => [whole(row.events), bytes(row.residentBytes)]),
+  );
+}
+
+export function relayTable({ results }: Run<RelayRow>): readonly string[] {
+  return table(
+    ["who", "events/s"],
+    results.map(({ arm, eventsPerSecond }) => [
+      arm === "worker" ? "the worker applies" : "the relay passes on",
+      whole(eventsPerSecond),
+    ]),
   );
 }
 

@@ -6,6 +6,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { recovery } from "./recovery.ts";
+import { relay } from "./relay.ts";
 import { retries } from "./retries.ts";
 import type { Workload } from "./workload.ts";
 
@@ -20,6 +21,7 @@ export const WORKLOADS: readonly Workload<unknown>[] = [
   history,
   growth,
   memory,
+  relay,
   recovery,
   retries,
 ];

@@ -7,6 +7,7 @@ import { latencyOf } from "./latency.ts";
 import { memoryOf } from "./memory.ts";
 import { publishOf } from "./publish.ts";
 import { recovery } from "./recovery.ts";
+import { relayOf } from "./relay.ts";
 import { retries } from "./retries.ts";
 import type { Workload } from "./workload.ts";
 
@@ -26,6 +27,7 @@ export const QUICK_WORKLOADS: readonly Workload<unknown>[] = [
   }),
   growthOf({ processes: [1, 2], factors: [1, 2], warmUp }),
   memoryOf({ chunk: 200, warmUp }),
+  relayOf({ warmUp }),
   recovery,
   retries,
 ];
