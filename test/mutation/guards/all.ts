@@ -6,6 +6,7 @@ import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
 import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
+import { RELAY_GUARDS } from "./relay.ts";
 import { SERVICE_GUARDS } from "./service.ts";
 import { WORKER_GUARDS } from "./worker.ts";
 
@@ -19,5 +20,6 @@ export const GUARDS: readonly Guard[] = [
   ...EVENT_QUEUES_GUARDS,
   ...COMMIT_GROUPS_GUARDS,
   ...WORKER_GUARDS,
+  ...RELAY_GUARDS,
   ...SERVICE_GUARDS,
 ];

@@ -1,0 +1,91 @@
+import type { Guard } from "./guard.ts";
+
+/** What was committed on its way downstream: who passes it on, what is passed on, and what must not stand in the way. */
+
+const RELAY = "packages/relay/src";
+const OUTBOX = "packages/order-store/src/outbox.ts";
+const LEAD = "test/order-store/outbox-lead.test.ts";
+const FLOW = "test/relay/relay.test.ts";
+const TROUBLE = "test/relay/relay-trouble.test.ts";
+const PASSING = "test/relay/passing-on.test.ts";
+
+export const RELAY_GUARDS: readonly Guard[] = [
+  {
+    promise: "one process at a time passes news on",
+    file: OUTBOX,
+    guard: "if (answer.rows[0]?.taken !== true) return null;",
+    without: "",
+    tests: [{ file: LEAD, title: "is one process's at a time" }],
+  },
+  {
+    promise: "a process that froze does not lead for ever",
+    file: OUTBOX,
+    guard: '  ["idle_session_timeout", "10000"],\n',
+    without: "",
+    tests: [{ file: LEAD, title: "does not stay with a process that froze" }],
+  },
+  {
+    promise: "whoever lost the lead stops",
+    file: OUTBOX,
+    guard: "if (this.#isOver) throw new LeadLostError();",
+    without: "",
+    tests: [{ file: LEAD, title: "is lost with the connection" }],
+  },
+  {
+    promise: "a commit wakes the relay",
+    file: "packages/order-store/src/order-store.ts",
+    guard: "    bell.ring();\n",
+    without: "",
+    tests: [{ file: LEAD, title: "hears of a commit at once" }],
+    hangs: true,
+  },
+  {
+    promise: "the same news have the same job",
+    file: "packages/event-queues/src/updates-publisher.ts",
+    guard: "opts: { jobId: updateJobId({ lcid, version }) },",
+    without: "opts: {},",
+    tests: [{ file: FLOW, title: "does not queue again what is in the queue already" }],
+  },
+  {
+    promise: "news that nobody takes wait in the outbox",
+    file: `${RELAY}/relay.ts`,
+    guard: "if (room <= 0) {",
+    without: "if (room <= Number.NEGATIVE_INFINITY) {",
+    tests: [{ file: FLOW, title: "waits while the queue is full" }],
+  },
+  {
+    promise: "what is in the queue leaves the outbox",
+    file: `${RELAY}/relay.ts`,
+    guard: "passedOn = passed.map(({ id }) => id);",
+    without: "passedOn = passed.slice(0, 0).map(({ id }) => id);",
+    tests: [{ file: FLOW, title: "puts what was committed into the queue" }],
+  },
+  {
+    promise: "a row that is no news is parked",
+    file: `${RELAY}/passing-on.ts`,
+    guard: "if (reason === null) sound.push(one);",
+    without: "sound.push(one);\n    if (reason === null) continue;",
+    tests: [{ file: TROUBLE, title: "are parked with the reason" }],
+  },
+  {
+    promise: "nothing is parked while the queue takes nothing",
+    file: `${RELAY}/passing-on.ts`,
+    guard: "passed.length === 0 ?",
+    without: "passed.length < 0 ?",
+    tests: [{ file: PASSING, title: "blames the queue when it takes nothing at all" }],
+  },
+  {
+    promise: "a version does not overtake one that may still be passed on",
+    file: `${RELAY}/passing-on.ts`,
+    guard: "    if (waiting.has(one.lcid)) continue;\n",
+    without: "",
+    tests: [{ file: PASSING, title: "names the ones that are refused while others are taken" }],
+  },
+  {
+    promise: "an outage is not tried row by row",
+    file: `${RELAY}/passing-on.ts`,
+    guard: 'if (trouble.code !== "REDIS_REFUSED") return { passed: [], refused, trouble };',
+    without: "",
+    tests: [{ file: PASSING, title: "tries nothing by itself while Redis is away" }],
+  },
+];
