@@ -11,6 +11,8 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["sandbox", []],
   ["order-store", ["orders"]],
   ["event-queues", ["orders", "handoff-lock"]],
+  // Its forwarder is lent a publisher: a producer that only enqueues installs no queue.
+  ["upstream-outbox", ["orders"]],
   ["order-stories", ["orders"]],
   ["trial", ["orders", "order-store", "order-stories", "sandbox"]],
 ]);
