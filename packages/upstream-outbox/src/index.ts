@@ -9,7 +9,12 @@
  */
 export { enqueueEvent } from "./enqueue.ts";
 export type { Enqueued, KyselyTransaction, PgTransaction } from "./enqueue.ts";
-export { ForwarderConnectionError, NotInTransactionError, OutboxMissingError, UnusableEventError } from "./errors.ts";
+export {
+  ForwarderConnectionError,
+  NotInTransactionError,
+  OutboxMissingError,
+  UnusableEventError,
+} from "./errors.ts";
 export { createForwarder } from "./forwarder.ts";
 export type { Forwarder, ForwarderOptions, ForwarderState, ForwardObserver } from "./forwarder.ts";
 export { migrateUpstream } from "./migrate.ts";

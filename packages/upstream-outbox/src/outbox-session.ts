@@ -110,12 +110,18 @@ export class OutboxSession {
 
   /** Whether this session leads from now on, until it ends. To be asked again when it does not. */
   async lead(): Promise<boolean> {
-    const { rows } = await this.#ask<{ leads: boolean }>(`select pg_try_advisory_lock(${LEADER}) as leads`, []);
+    const { rows } = await this.#ask<{ leads: boolean }>(
+      `select pg_try_advisory_lock(${LEADER}) as leads`,
+      [],
+    );
     return rows[0]?.leads === true;
   }
 
   /** The first waiting rows, passing over the given lcids. Found by not being marked: a number says nothing about the commit. */
-  async waiting(options: { readonly limit: number; readonly without: readonly string[] }): Promise<WaitingRow[]> {
+  async waiting(options: {
+    readonly limit: number;
+    readonly without: readonly string[];
+  }): Promise<WaitingRow[]> {
     return (await this.#ask<WaitingRow>(WAITING, [options.limit, options.without])).rows;
   }
 
@@ -176,5 +182,7 @@ export class OutboxSession {
 
 function explained(error: unknown): unknown {
   const known = error instanceof pg.DatabaseError || error instanceof OutboxMissingError;
-  return known || error instanceof ForwarderConnectionError ? error : new ForwarderConnectionError({ cause: error });
+  return known || error instanceof ForwarderConnectionError
+    ? error
+    : new ForwarderConnectionError({ cause: error });
 }

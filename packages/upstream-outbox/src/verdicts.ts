@@ -55,6 +55,9 @@ export function verdictsOf(rows: readonly WaitingRow[], results: readonly SinkRe
   return { forwarded, parked, unwilling, outage };
 }
 
-function parkedRow({ id, lcid }: WaitingRow, { code, message }: Error & { readonly code: string }): ParkedRow {
+function parkedRow(
+  { id, lcid }: WaitingRow,
+  { code, message }: Error & { readonly code: string },
+): ParkedRow {
   return { id, lcid, code, reason: message };
 }
