@@ -7,6 +7,7 @@ import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { SERVICE_GUARDS } from "./service.ts";
+import { UPSTREAM_OUTBOX_GUARDS } from "./upstream-outbox.ts";
 import { WORKER_GUARDS } from "./worker.ts";
 
 /** Every guard, room by room. */
@@ -20,4 +21,5 @@ export const GUARDS: readonly Guard[] = [
   ...COMMIT_GROUPS_GUARDS,
   ...WORKER_GUARDS,
   ...SERVICE_GUARDS,
+  ...UPSTREAM_OUTBOX_GUARDS,
 ];
