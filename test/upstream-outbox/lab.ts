@@ -103,7 +103,7 @@ export async function laneOf(
 ): Promise<string[]> {
   const keys = await redis.lrange(`${prefix}:wait:{${lcid}}`, 0, -1);
   const bodies = keys.length === 0 ? [] : await redis.hmget(`${prefix}:body:{${lcid}}`, ...keys);
-  return (bodies as (string | null)[]).map((body) => {
+  return bodies.map((body) => {
     const event = JSON.parse((body ?? "").slice((body ?? "").indexOf("{"))) as { id: string };
     return event.id;
   });

@@ -49,7 +49,7 @@ describe("of several forwarders", () => {
     const forwarder = startForwarder(shop, { leaseMs: 500, pollMs: 600_000 });
     await eventually(() => forwarder.state().role === "active");
     const sessions = async (): Promise<unknown[]> => {
-      const { rows } = await shop.pool.query(
+      const { rows } = await shop.pool.query<{ pid: number; isOld: boolean }>(
         `SELECT pid, now() - backend_start > interval '2 seconds' AS "isOld" FROM pg_stat_activity
          WHERE datname = current_database() AND application_name = 'junban-forwarder'`,
       );

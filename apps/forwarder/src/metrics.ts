@@ -38,8 +38,8 @@ export class ForwardMetrics {
       registers,
       collect: async () => {
         active.set(forwarder()?.state().role === "active" ? 1 : 0);
-        const backlog = await forwarder()?.backlog();
-        if (backlog == null) return;
+        const backlog = (await forwarder()?.backlog()) ?? null;
+        if (backlog === null) return;
         waiting.set(backlog.waiting);
         standing.set(backlog.parked);
         oldest.set(backlog.oldestSeconds);

@@ -34,7 +34,8 @@ export async function migrateUpstream({
       migrationLockTableName: "migration_lock",
     });
     const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) throw error instanceof Error ? error : new Error(String(error));
+    if (error !== undefined)
+      throw error instanceof Error ? error : new Error("the migration failed", { cause: error });
     return results.map(({ migrationName }) => migrationName);
   } finally {
     await kysely.destroy();

@@ -104,7 +104,7 @@ export class OutboxSession {
       "select set_config('idle_session_timeout', $1, false), to_regclass('junban_upstream.events')::text as outbox",
       [String(leaseMs)],
     );
-    if (found.rows[0]?.outbox == null) throw new OutboxMissingError();
+    if ((found.rows[0]?.outbox ?? null) === null) throw new OutboxMissingError();
     await this.#ask("listen junban_upstream", []);
   }
 
