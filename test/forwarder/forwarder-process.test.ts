@@ -120,6 +120,16 @@ describe("the forwarder's process", () => {
     LIMIT_MS,
   );
 
+  test(
+    "cannot migrate a server that is not there, and ends with 3",
+    async () => {
+      const migration = await launch({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "migrate");
+      expect(await migration.exited).toEqual({ code: 3, signal: null });
+      expect(migration.stderr()).toContain("there is no connection to the producer's Postgres");
+    },
+    LIMIT_MS,
+  );
+
   test.each([
     ["a bad variable", { JUNBAN_FORWARD_KEEP_MS: "soon" }, [], "JUNBAN_FORWARD_KEEP_MS"],
     ["a word that it does not know", {}, ["migrate", "down"], "usage"],

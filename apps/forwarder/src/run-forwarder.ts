@@ -4,12 +4,14 @@ import {
   createLogger,
   createProcessMetrics,
   createShutdown,
+  errorLine,
+  EXIT,
   exitCodeOf,
   readConfig,
   startHttpServer,
 } from "@junban/service";
 import type { Config, Logger, Shutdown } from "@junban/service";
-import { createForwarder, migrateUpstream } from "@junban/upstream-outbox";
+import { createForwarder, migrateUpstream, OutboxConnectionError } from "@junban/upstream-outbox";
 import type { Forwarder } from "@junban/upstream-outbox";
 import { ForwardMetrics } from "./metrics.ts";
 
@@ -32,7 +34,7 @@ export async function runForwarder({ env, args = [] }: RunForwarderOptions): Pro
     config = isMigration ? readConfig(env, ["database"]) : readConfig(env);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof UsageError ? 2 : exitCodeOf(error);
+    process.exitCode = error instanceof UsageError ? EXIT.usage : exitCodeOf(error);
     return;
   }
   if (isMigration) await migrate(config.databaseUrl);
@@ -53,8 +55,8 @@ async function migrate(databaseUrl: string): Promise<void> {
     const applied = await migrateUpstream({ databaseUrl });
     process.stdout.write(applied.length === 0 ? "nothing to do\n" : `applied ${applied.join(", ")}\n`);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = exitCodeOf(error);
+    process.stderr.write(`${errorLine(error)}\n`);
+    process.exitCode = error instanceof OutboxConnectionError ? EXIT.unreachable : exitCodeOf(error);
   }
 }
 

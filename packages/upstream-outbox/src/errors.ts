@@ -34,13 +34,26 @@ export class OutboxMissingError extends Error {
   }
 }
 
-/** Reported when the forwarder's connection to Postgres broke or did not answer. What was under way is done again. */
-export class ForwarderConnectionError extends Error {
+/** Thrown when the outbox could not be installed or brought up to date. Nothing of the attempt was kept. */
+export class OutboxMigrationError extends Error {
+  readonly code = "MIGRATION_FAILED";
+
+  constructor(options: { cause: unknown }) {
+    super(`the outbox could not be migrated: ${messageOf(options.cause)}`, options);
+    this.name = "OutboxMigrationError";
+  }
+}
+
+/** Thrown, or reported by a forwarder, when Postgres cannot be reached or does not answer. A forwarder does again what was under way. */
+export class OutboxConnectionError extends Error {
   readonly code = "POSTGRES_AWAY";
 
   constructor(options: { cause: unknown }) {
-    const why = options.cause instanceof Error ? options.cause.message : String(options.cause);
-    super(`the connection to the producer's Postgres was lost: ${why}`, options);
-    this.name = "ForwarderConnectionError";
+    super(`there is no connection to the producer's Postgres: ${messageOf(options.cause)}`, options);
+    this.name = "OutboxConnectionError";
   }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "no reason was given";
 }

@@ -10,8 +10,9 @@
 export { enqueueEvent } from "./enqueue.ts";
 export type { Enqueued, KyselyTransaction, PgTransaction } from "./enqueue.ts";
 export {
-  ForwarderConnectionError,
+  OutboxConnectionError,
   NotInTransactionError,
+  OutboxMigrationError,
   OutboxMissingError,
   UnusableEventError,
 } from "./errors.ts";

@@ -3,14 +3,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Kysely, Migrator, PostgresDialect, sql, type Migration } from "kysely";
 import pg from "pg";
+import { OutboxConnectionError, OutboxMigrationError } from "./errors.ts";
 
 const FOLDER = fileURLToPath(new URL("../migrations", import.meta.url));
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Installs the outbox in the producer's database, or brings it up to date: everything lies in the schema `junban_upstream`. Twice,
- * or twice at once, is harmless. Answers with the names of the migrations it applied. Throws what Postgres says when one failed;
- * nothing of the set is kept then.
+ * or twice at once, is harmless. Answers with the names of the migrations it applied. When one failed, nothing of the set is kept.
+ *
+ * @throws {OutboxMigrationError}
+ * @throws {OutboxConnectionError}
  */
 export async function migrateUpstream({
   databaseUrl,
@@ -26,6 +29,7 @@ export async function migrateUpstream({
   pool.on("error", () => undefined);
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
+    await reach(pool);
     const migrator = new Migrator({
       db: kysely,
       provider: { getMigrations: readMigrations },
@@ -34,11 +38,19 @@ export async function migrateUpstream({
       migrationLockTableName: "migration_lock",
     });
     const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined)
-      throw error instanceof Error ? error : new Error("the migration failed", { cause: error });
+    if (error !== undefined) throw new OutboxMigrationError({ cause: error });
     return results.map(({ migrationName }) => migrationName);
   } finally {
     await kysely.destroy();
+  }
+}
+
+/** The migrator would blame its first migration for a server that is not there. */
+async function reach(pool: pg.Pool): Promise<void> {
+  try {
+    (await pool.connect()).release();
+  } catch (error) {
+    throw new OutboxConnectionError({ cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { ForwarderConnectionError, OutboxMissingError } from "./errors.ts";
+import { OutboxConnectionError, OutboxMissingError } from "./errors.ts";
 import type { ParkedRow, WaitingRow } from "./verdicts.ts";
 
 export interface SessionOptions {
@@ -62,7 +62,7 @@ const BACKLOG = `
 
 /**
  * The forwarder's one connection. It holds the lead, listens, reads and marks: whoever lost the lead has lost the connection, and
- * can neither read nor mark. Every failure but a refusal of the server's is a ForwarderConnectionError.
+ * can neither read nor mark. Every failure but a refusal of the server's is a OutboxConnectionError.
  */
 export class OutboxSession {
   readonly #client: pg.Client;
@@ -182,7 +182,7 @@ export class OutboxSession {
 
 function explained(error: unknown): unknown {
   const known = error instanceof pg.DatabaseError || error instanceof OutboxMissingError;
-  return known || error instanceof ForwarderConnectionError
+  return known || error instanceof OutboxConnectionError
     ? error
-    : new ForwarderConnectionError({ cause: error });
+    : new OutboxConnectionError({ cause: error });
 }
