@@ -112,8 +112,12 @@ describe("a forwarder", () => {
     const served: string[] = [];
     await eventually(
       async () => {
-        served.push(...(await laneOf(shop, full, redis)));
-        await redis.del(`${shop.prefix}:wait:{${full}}`, `${shop.prefix}:body:{${full}}`);
+        const standing = await laneOf(shop, full, redis);
+        // A full lane takes nothing between being read and being emptied.
+        if (standing.length === 2) {
+          served.push(...standing);
+          await redis.del(`${shop.prefix}:wait:{${full}}`, `${shop.prefix}:body:{${full}}`);
+        }
         return (await states(shop)).every((state) => state.endsWith("forwarded"));
       },
       { withinMs: 30_000 },
