@@ -71,6 +71,18 @@ describe("writers of one order", () => {
     await eventually(async () => expect(await laneOf(shop, early)).toEqual(["first"]));
   });
 
+  test("wait for no forwarder, even where their order has the name of the forwarders' lock", async () => {
+    const shop = await freshShop();
+    const forwarder = startForwarder(shop);
+    await eventually(() => forwarder.state().role === "active");
+    const lcid = "junban_upstream.forwarder";
+    const client = await begun(shop);
+    await client.query("SET LOCAL lock_timeout = '5s'");
+    await enqueueEvent(client, eventOf(lcid, 1));
+    await end(client, "COMMIT");
+    await eventually(async () => expect(await laneOf(shop, lcid)).toEqual(["1"]));
+  });
+
   test("write what they like at once: each order's lane has its commits, in their order, and nothing that was rolled back", async () => {
     const shop = await freshShop();
     const lcids = [freshLcid(), freshLcid(), freshLcid()];

@@ -21,13 +21,14 @@ export interface Backlog {
 /** Counting more would cost more than the figure is worth. */
 const COUNT_LIMIT = 100_000;
 const PRUNE_ROWS = 1_000;
+const STATEMENT_LIMIT_MS = 5_000;
 const GOODBYE_MS = 1_000;
 
-/** In the producer's database, one for all forwarders; each database has its own. */
-const LEADER = "hashtextextended('junban_upstream.forwarder', 5577006791947779410)";
+/** Two numbers, and the locks of orders are one each: no order can be called this. Each database has its own. */
+const LEADER = "hashtext('junban_upstream'), hashtext('forwarder')";
 
 const WAITING = `
-  select id::text, lcid, event, extract(epoch from clock_timestamp() - enqueued_at)::float8 as "ageSeconds"
+  select id::text, lcid, event::text as body, extract(epoch from clock_timestamp() - enqueued_at)::float8 as "ageSeconds"
   from junban_upstream.events as waiting
   where forwarded_at is null and parked_at is null and not (lcid = any($2::text[]))
   order by waiting.id limit $1`;
@@ -62,11 +63,13 @@ const BACKLOG = `
 
 /**
  * The forwarder's one connection. It holds the lead, listens, reads and marks: whoever lost the lead has lost the connection, and
- * can neither read nor mark. Every failure but a refusal of the server's is a OutboxConnectionError.
+ * can neither read nor mark. Every failure but a refusal of the server's is an OutboxConnectionError.
  */
 export class OutboxSession {
   readonly #client: pg.Client;
   readonly #heartbeat: NodeJS.Timeout;
+  /** Settles when what was asked last has been answered. */
+  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(client: pg.Client, leaseMs: number) {
     this.#client = client;
@@ -81,9 +84,8 @@ export class OutboxSession {
       application_name: "junban-forwarder",
       connectionTimeoutMillis: 3_000,
       keepAlive: true,
-      statement_timeout: 5_000,
       // The server's own limit comes first where there is still a server.
-      query_timeout: 6_000,
+      query_timeout: STATEMENT_LIMIT_MS + 1_000,
     });
     client.on("error", onNews);
     client.on("end", onNews);
@@ -101,8 +103,11 @@ export class OutboxSession {
 
   async #prepare(leaseMs: number): Promise<void> {
     const found = await this.#ask<{ outbox: string | null }>(
-      "select set_config('idle_session_timeout', $1, false), to_regclass('junban_upstream.events')::text as outbox",
-      [String(leaseMs)],
+      // Set here and not when connecting: a pooler refuses connections that begin with settings it does not know.
+      "select set_config('idle_session_timeout', $1, false), set_config('statement_timeout', $2, false), " +
+        // By index, whatever the last statistics say: nearly all rows of a big outbox are history.
+        "set_config('enable_seqscan', 'off', false), to_regclass('junban_upstream.events')::text as outbox",
+      [String(leaseMs), String(STATEMENT_LIMIT_MS)],
     );
     if ((found.rows[0]?.outbox ?? null) === null) throw new OutboxMissingError();
     await this.#ask("listen junban_upstream", []);
@@ -122,7 +127,12 @@ export class OutboxSession {
     readonly limit: number;
     readonly without: readonly string[];
   }): Promise<WaitingRow[]> {
-    return (await this.#ask<WaitingRow>(WAITING, [options.limit, options.without])).rows;
+    const { rows } = await this.#ask<Omit<WaitingRow, "event"> & { readonly body: string }>(WAITING, [
+      options.limit,
+      options.without,
+    ]);
+    // Read here: the process around may have told pg to read JSON in a way of its own.
+    return rows.map(({ body, ...row }) => ({ ...row, event: JSON.parse(body) as unknown }));
   }
 
   async settle(settled: {
@@ -165,7 +175,14 @@ export class OutboxSession {
     await this.#ask("select 1", []).catch(() => undefined);
   }
 
+  /** One statement at a time; heartbeat, work and scrapes wait for one another here. */
   async #ask<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
+    const answer = this.#last.then(async () => this.#send<Row>(text, values));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #send<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
     try {
       return await this.#client.query<Row>(text, values);
     } catch (error) {
