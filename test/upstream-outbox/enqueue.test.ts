@@ -8,6 +8,7 @@ import {
   NotInTransactionError,
   UnusableEventError,
 } from "../../packages/upstream-outbox/src/index.ts";
+import { freshDatabase } from "../support/index.ts";
 import { begun, end, eventOf, freshLcid, freshShop, rowsOf } from "./lab.ts";
 
 /** An event whose identity is unusable in one way each. */
@@ -168,6 +169,14 @@ describe("plain SQL, from a bare client", () => {
     expect(await rowsOf({ pool, ...shop })).toHaveLength(USABLE.length);
   });
 
+  test("is held to an outer bound even where it writes past the function", async () => {
+    const { pool } = await freshShop();
+    const huge = eventOf("L-1", "e", { data: "x".repeat(140_000) });
+    await expect(
+      pool.query("INSERT INTO junban_upstream.events (lcid, event) VALUES ('L-1', $1)", [huge]),
+    ).rejects.toMatchObject({ code: "23514" });
+  });
+
   test("needs no right on the table, only on the schema", async () => {
     const { pool, ...shop } = await freshShop();
     const role = `clerk_${shop.prefix.replaceAll("-", "_")}`;
@@ -188,7 +197,8 @@ describe("plain SQL, from a bare client", () => {
 });
 
 test("the migration can run twice, and twice at once", async () => {
-  const shop = await freshShop();
-  const runs = await Promise.all([migrateUpstream(shop), migrateUpstream(shop)]);
-  expect(runs).toEqual([[], []]);
+  const databaseUrl = await freshDatabase();
+  const both = await Promise.all([migrateUpstream({ databaseUrl }), migrateUpstream({ databaseUrl })]);
+  expect(both.flat()).toEqual(["0001_upstream_outbox"]);
+  expect(await migrateUpstream({ databaseUrl })).toEqual([]);
 });

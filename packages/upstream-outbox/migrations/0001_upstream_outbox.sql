@@ -14,8 +14,12 @@ create table junban_upstream.events (
   parked_at timestamptz,
   parked_code text,
   parked_reason text,
-  constraint events_end_one_way check (forwarded_at is null or parked_at is null)
-);
+  constraint events_end_one_way check (forwarded_at is null or parked_at is null),
+  -- What a forwarder can be made to hold at once, whoever wrote the rows.
+  constraint events_are_bounded check (octet_length(event::text) <= 131072)
+)
+-- Each row soon leaves the index of those that wait, and every look walks over what it left there until a vacuum clears it.
+with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on);
 
 create index events_waiting on junban_upstream.events (id) where forwarded_at is null and parked_at is null;
 create index events_parked on junban_upstream.events (id) where parked_at is not null;
