@@ -1,7 +1,15 @@
 import { startRedis } from "@junban/sandbox";
 import { Redis } from "ioredis";
+import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventSink, ParkedRow, SinkResult } from "../../packages/upstream-outbox/src/index.ts";
+import { createForwarder } from "../../packages/upstream-outbox/src/index.ts";
+import type {
+  EventSink,
+  ForwarderOptions,
+  ForwardObserver,
+  ParkedRow,
+  SinkResult,
+} from "../../packages/upstream-outbox/src/index.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import {
   enqueue,
@@ -27,6 +35,11 @@ function signal(): { readonly promise: Promise<void>; resolve(): void } {
 
 const states = async (shop: Parameters<typeof rowsOf>[0]): Promise<string[]> =>
   (await rowsOf(shop)).map(({ event, state }) => `${event.id} ${state}`);
+
+/** Keeps what a forwarder says of trouble. */
+function troublesTo(troubles: unknown[]): ForwardObserver {
+  return { forwarded: () => {}, parked: () => {}, trouble: (error) => troubles.push(error) };
+}
 
 describe("a forwarder", () => {
   test("carries what is there already, and then each commit as soon as it is told of it", async () => {
@@ -147,6 +160,21 @@ describe("a forwarder", () => {
     expect((await laneOf(shop, lcid, redis)).filter((id) => id !== "1")).toEqual(["2", "3"]);
   });
 
+  test("says once that Redis refuses every order, and goes on when it does not any more", async () => {
+    const shop = await freshShop();
+    await enqueue(shop, [eventOf("L-1", 1), eventOf("L-2", 2)]);
+    const refusal = Object.assign(new Error("no permission"), { code: "REDIS_REFUSED" });
+    let answer: SinkResult = { kind: "refused", error: refusal };
+    const publishAll: EventSink["publishAll"] = async (events) => events.map(() => answer);
+    const troubles: unknown[] = [];
+    const forwarder = startForwarder(shop, { publisher: { publishAll }, observer: troublesTo(troubles) });
+    await eventually(() => forwarder.state().trouble === "REDIS_REFUSED");
+    answer = { kind: "published" };
+    await nothingWaits(shop);
+    await eventually(() => expect(forwarder.state()).toEqual({ role: "active", trouble: null }));
+    expect(troubles).toEqual([refusal]);
+  });
+
   test("marks nothing that it has no answer for, and asks again", async () => {
     const shop = await freshShop();
     await enqueue(shop, [eventOf("L-1", 1), eventOf("L-1", 2), eventOf("L-1", 3)]);
@@ -203,5 +231,48 @@ describe("a forwarder", () => {
     );
     startForwarder(shop, { keepMs: 3_600_000 });
     await eventually(async () => expect(await states(shop)).toEqual(["young forwarded", "parked parked"]));
+  });
+
+  test("goes on where nothing may be deleted, and says so once", async () => {
+    const shop = await freshShop();
+    await shop.pool.query(
+      `CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''kept''; END';
+       CREATE TRIGGER keep BEFORE DELETE ON junban_upstream.events FOR EACH STATEMENT EXECUTE FUNCTION keep()`,
+    );
+    const lcid = freshLcid();
+    const ids = ["1", "2", "3", "4", "5"];
+    await enqueue(
+      shop,
+      ids.map((id) => eventOf(lcid, id)),
+    );
+    const troubles: unknown[] = [];
+    startForwarder(shop, { batch: 1, observer: troublesTo(troubles) });
+    await nothingWaits(shop);
+    expect(await laneOf(shop, lcid)).toEqual(ids);
+    expect(troubles).toMatchObject([{ code: "P0001" }]);
+  });
+
+  test("reads events in a process that has told pg to leave JSON alone", async () => {
+    const { JSONB } = pg.types.builtins;
+    pg.types.setTypeParser(JSONB, (text) => text);
+    onTestFinished(() => pg.types.setTypeParser(JSONB, (text) => JSON.parse(text) as unknown));
+    const shop = await freshShop();
+    const lcid = freshLcid();
+    await enqueue(shop, [eventOf(lcid, 1)]);
+    startForwarder(shop);
+    await nothingWaits(shop);
+    expect(await laneOf(shop, lcid)).toEqual(["1"]);
+  });
+
+  test.each<Partial<ForwarderOptions>>([
+    { pollMs: 0 },
+    { pollMs: 600_001 },
+    { leaseMs: 99 },
+    { batch: 1_001 },
+    { keepMs: 1.5 },
+  ])("is not made with %j", (option) => {
+    const publisher: EventSink = { publishAll: async () => [] };
+    const databaseUrl = "postgres://127.0.0.1:1/none";
+    expect(() => createForwarder({ databaseUrl, publisher, ...option })).toThrow("a whole number from");
   });
 });

@@ -54,6 +54,16 @@ export class OutboxConnectionError extends Error {
   }
 }
 
+/** Reported by a forwarder when more lanes are full than it passes over one by one (1,000). Everything waits, and is tried again. */
+export class TooManyFullLanesError extends Error {
+  readonly code = "LANES_FULL";
+
+  constructor() {
+    super("more lanes are full than can be passed over one by one");
+    this.name = "TooManyFullLanesError";
+  }
+}
+
 function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : "no reason was given";
 }

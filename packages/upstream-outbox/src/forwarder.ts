@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { channel } from "node:diagnostics_channel";
 import { Bell } from "./bell.ts";
+import { TooManyFullLanesError } from "./errors.ts";
 import { OutboxSession } from "./outbox-session.ts";
 import type { Backlog } from "./outbox-session.ts";
 import { RestingLanes } from "./resting-lanes.ts";
@@ -18,11 +19,19 @@ const LONGEST_PAUSE_MS = 5_000;
 const LONGEST_PRUNE_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+/** The least and the most that a number among the options may be. */
+const RANGES = {
+  pollMs: [1, 600_000],
+  leaseMs: [100, 300_000],
+  batch: [1, 1_000],
+  keepMs: [1, 3_650 * DAY_MS],
+} as const;
+
 export interface ForwardObserver {
   /** Rows were published and marked. */
   forwarded(rows: readonly { readonly lcid: string; readonly ageSeconds: number }[]): void;
   parked(row: ParkedRow): void;
-  /** Something stands in the way for now; said at each attempt. */
+  /** Something stands in the way for now; told when it begins, not at each attempt. */
   trouble(error: unknown): void;
 }
 
@@ -31,13 +40,13 @@ export interface ForwarderOptions {
   readonly databaseUrl: string;
   /** Lent; whoever made it closes it, after the forwarder. */
   readonly publisher: EventSink;
-  /** How long an unheard commit may wait, milliseconds. Default 1,000. */
+  /** How long an unheard commit may wait, milliseconds. Default 1,000; 1 to 600,000. */
   readonly pollMs?: number;
-  /** Silence after which Postgres ends this forwarder's session and another may lead, milliseconds. Default 10,000. */
+  /** Silence after which Postgres ends this forwarder's session and another may lead, milliseconds. Default 10,000; 100 to 300,000. */
   readonly leaseMs?: number;
-  /** Rows read and published at once. Default 256. */
+  /** Rows read and published at once, each of up to 128 KiB. Default 256; 1 to 1,000. */
   readonly batch?: number;
-  /** How long forwarded rows are kept, milliseconds. Default 7 days. */
+  /** How long forwarded rows are kept, milliseconds. Default 7 days; up to ten years. */
   readonly keepMs?: number;
   readonly observer?: ForwardObserver;
 }
@@ -59,8 +68,10 @@ export interface Forwarder {
 
 /** Connects, and goes on doing so until it is closed. @throws {AssertionError} for an option out of its range. */
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  for (const value of [options.pollMs, options.leaseMs, options.batch, options.keepMs]) {
-    assert(value === undefined || (Number.isSafeInteger(value) && value > 0), "a whole number above 0");
+  for (const [name, [least, most]] of Object.entries(RANGES)) {
+    const value = options[name as keyof typeof RANGES];
+    const isFit = value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most);
+    assert(isFit, `${name}: a whole number from ${least} to ${most}`);
   }
   return new OutboxForwarder(options);
 }
@@ -108,38 +119,45 @@ class OutboxForwarder implements Forwarder {
   async #run(): Promise<void> {
     while (!this.#isClosing) {
       try {
-        const { databaseUrl, leaseMs } = this.#options;
-        this.#session = await OutboxSession.open({ databaseUrl, leaseMs, onNews: () => this.#bell.ring() });
-        await this.#serve(this.#session);
+        await this.#serve();
       } catch (error) {
         this.#role = "connecting";
         await this.#pause(error);
-      } finally {
-        await this.#session?.close();
-        this.#session = null;
       }
     }
     this.#role = "stopped";
   }
 
-  async #serve(session: OutboxSession): Promise<void> {
-    while (!(await session.lead())) {
-      this.#role = "standby";
-      this.#ease();
-      // Every commit rings here as well, and a lead is not given up more often for that.
-      await this.#sleep(STANDBY_MS);
-      if (this.#isClosing) return;
+  /** Until it is closed or something fails. Either gives up the lead at once, so that another may have it meanwhile. */
+  async #serve(): Promise<void> {
+    const { databaseUrl, leaseMs } = this.#options;
+    const session = await OutboxSession.open({ databaseUrl, leaseMs, onNews: () => this.#bell.ring() });
+    this.#session = session;
+    try {
+      while (!this.#isClosing && !(await session.lead())) {
+        this.#role = "standby";
+        this.#ease();
+        // Every commit rings here as well, and a lead is not given up more often for that.
+        await this.#sleep(STANDBY_MS);
+      }
+      while (!this.#isClosing) {
+        this.#role = "active";
+        await this.#round(session);
+      }
+    } finally {
+      this.#session = null;
+      await session.close();
     }
-    this.#role = "active";
-    while (!this.#isClosing) await this.#round(session);
   }
 
   async #round(session: OutboxSession): Promise<void> {
     const { batch, publisher } = this.#options;
     this.#bell.still();
-    const rows = await session.waiting({ limit: batch, without: this.#resting.resting() });
+    const passedOver = this.#resting.resting();
+    const rows = await session.waiting({ limit: batch, without: passedOver });
     if (rows.length === 0) {
-      this.#ease();
+      // While lanes rest, nobody has asked yet whether what stood in the way is over.
+      if (passedOver.length === 0) this.#ease();
       if (!(await this.#pruneWhenDue(session)) && !this.#isClosing) await this.#bell.wait(this.#quietMs());
       return;
     }
@@ -148,8 +166,8 @@ class OutboxForwarder implements Forwarder {
     tell(PUBLISHED, rows);
     await session.settle(verdicts);
     tell(MARKED, rows);
-    const isLost = this.#note(verdicts);
-    if (isLost !== null) await this.#pause(isLost);
+    const trouble = this.#note(verdicts);
+    if (trouble !== null) await this.#pause(trouble);
     else this.#ease();
     await this.#pruneWhenDue(session);
   }
@@ -157,21 +175,23 @@ class OutboxForwarder implements Forwarder {
   /** Answers with what keeps everything waiting, if anything does. */
   #note({ forwarded, parked, unwilling, outage }: Verdicts): Error | null {
     for (const { lcid } of forwarded) this.#resting.served(lcid);
-    let lost: Error | null = outage ?? null;
+    let trouble: Error | null = outage ?? null;
     for (const lcid of unwilling) {
-      if (!this.#resting.rest(lcid)) lost ??= new TooManyFullLanesError();
+      if (!this.#resting.rest(lcid)) trouble ??= new TooManyFullLanesError();
     }
     if (forwarded.length > 0) this.#observer?.forwarded(forwarded);
     for (const row of parked) this.#observer?.parked(row);
-    return lost;
+    return trouble;
   }
 
   async #pruneWhenDue(session: OutboxSession): Promise<boolean> {
     const { keepMs } = this.#options;
     const nowMs = performance.now();
     if (nowMs < this.#prunesAtMs) return false;
+    // Set before asking: where the database refuses this, forwarding goes on and the refusal is told once a minute.
+    this.#prunesAtMs = nowMs + Math.min(keepMs, LONGEST_PRUNE_INTERVAL_MS);
     const isMore = await session.prune({ keepMs });
-    this.#prunesAtMs = isMore ? nowMs : nowMs + Math.min(keepMs, LONGEST_PRUNE_INTERVAL_MS);
+    if (isMore) this.#prunesAtMs = nowMs;
     return isMore;
   }
 
@@ -186,8 +206,9 @@ class OutboxForwarder implements Forwarder {
 
   /** Longer each time, until something works again. */
   async #pause(error: unknown): Promise<void> {
-    this.#trouble = codeOf(error);
-    this.#observer?.trouble(error);
+    const code = codeOf(error);
+    if (code !== this.#trouble) this.#observer?.trouble(error);
+    this.#trouble = code;
     await this.#sleep(this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
@@ -200,16 +221,6 @@ class OutboxForwarder implements Forwarder {
       if (leftMs <= 0) return;
       await this.#bell.wait(leftMs);
     }
-  }
-}
-
-/** Reported when more lanes are full than can be remembered one by one. */
-class TooManyFullLanesError extends Error {
-  readonly code = "LANES_FULL";
-
-  constructor() {
-    super("more lanes are full than can be passed over one by one");
-    this.name = "TooManyFullLanesError";
   }
 }
 

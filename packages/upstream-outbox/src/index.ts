@@ -14,6 +14,7 @@ export {
   NotInTransactionError,
   OutboxMigrationError,
   OutboxMissingError,
+  TooManyFullLanesError,
   UnusableEventError,
 } from "./errors.ts";
 export { createForwarder } from "./forwarder.ts";

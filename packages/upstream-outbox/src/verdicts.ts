@@ -30,12 +30,14 @@ export interface Verdicts {
   readonly parked: readonly ParkedRow[];
   /** Orders whose lanes took not all of their events; the rest comes later. */
   readonly unwilling: ReadonlySet<string>;
-  /** Set when it was no single lane that refused. */
+  /** Set when it was no single lane that refused, or when nobody's lane took anything because of Redis. */
   readonly outage: (Error & { readonly code: string }) | undefined;
 }
 
 const NEVER: ReadonlySet<string> = new Set(["INVALID_EVENT", "EVENT_TOO_LARGE"]);
-const LANE_ONLY: ReadonlySet<string> = new Set(["LANE_FULL", "REDIS_REFUSED"]);
+const FULL = "LANE_FULL";
+/** Of one lane as a rule, such as a key of another type; of all of them where Redis lets this publisher do nothing. */
+const REFUSED = "REDIS_REFUSED";
 
 /** Tells apart what is done, what can never be, what one lane has no room for, and what nobody takes at present. */
 export function verdictsOf(rows: readonly WaitingRow[], results: readonly SinkResult[]): Verdicts {
@@ -43,15 +45,21 @@ export function verdictsOf(rows: readonly WaitingRow[], results: readonly SinkRe
   const parked: ParkedRow[] = [];
   const unwilling = new Set<string>();
   let outage: Verdicts["outage"];
+  let refusal: Verdicts["outage"];
   for (const [index, row] of rows.entries()) {
     const result = results[index];
     // Without an answer nothing is known, and the row is asked about again.
     if (result === undefined) continue;
     if (result.kind === "published") forwarded.push(row);
     else if (NEVER.has(result.error.code)) parked.push(parkedRow(row, result.error));
-    else if (LANE_ONLY.has(result.error.code)) unwilling.add(row.lcid);
-    else outage ??= result.error;
+    else if (result.error.code === FULL) unwilling.add(row.lcid);
+    else if (result.error.code === REFUSED) {
+      unwilling.add(row.lcid);
+      refusal ??= result.error;
+    } else outage ??= result.error;
   }
+  // Or nobody would hear of a Redis that refuses each lane in turn.
+  if (forwarded.length === 0) outage ??= refusal;
   return { forwarded, parked, unwilling, outage };
 }
 

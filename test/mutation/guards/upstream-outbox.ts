@@ -75,6 +75,13 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
     tests: [{ file: SEVERAL, title: "when it is closed" }],
   },
   {
+    promise: "no order has the name of the forwarders' lock",
+    file: `${SRC}/outbox-session.ts`,
+    guard: "\"hashtext('junban_upstream'), hashtext('forwarder')\"",
+    without: "\"hashtextextended('junban_upstream.forwarder', 5577006791947779410)\"",
+    tests: [{ file: ORDER, title: "the name of the forwarders' lock" }],
+  },
+  {
     promise: "a frozen forwarder loses the lead",
     file: `${SRC}/outbox-session.ts`,
     guard: "\"select set_config('idle_session_timeout', $1, false), ",
@@ -129,10 +136,26 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
   {
     promise: "a full lane holds up no other order",
     file: `${SRC}/forwarder.ts`,
-    guard: "without: this.#resting.resting()",
-    without: "without: []",
+    guard: "const passedOver = this.#resting.resting();",
+    without: "const passedOver: string[] = [];",
     tests: [{ file: FORWARDING, title: "leaves the rows of a full lane" }],
     hangs: true,
+  },
+  {
+    promise: "a Redis that refuses everybody is told of",
+    file: `${SRC}/verdicts.ts`,
+    guard: "if (forwarded.length === 0) outage ??= refusal;",
+    without: "if (forwarded.length < 0) outage ??= refusal;",
+    tests: [{ file: FORWARDING, title: "refuses every order" }],
+  },
+  {
+    promise: "a database that lets nothing be deleted holds up no forwarding",
+    file: `${SRC}/forwarder.ts`,
+    guard: `    this.#prunesAtMs = nowMs + Math.min(keepMs, LONGEST_PRUNE_INTERVAL_MS);
+    const isMore = await session.prune({ keepMs });`,
+    without: `    const isMore = await session.prune({ keepMs });
+    this.#prunesAtMs = nowMs + Math.min(keepMs, LONGEST_PRUNE_INTERVAL_MS);`,
+    tests: [{ file: FORWARDING, title: "nothing may be deleted" }],
   },
   {
     promise: "a closed forwarder finishes what it has read",
