@@ -41,6 +41,10 @@ async function readiness(port: number): Promise<{ status: number; detail: unknow
   return { status: response.status, detail: await response.json() };
 }
 
+async function metricsOf(port: number): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
 async function enqueue(env: Environment, event: object): Promise<void> {
   const client = new pg.Client({ connectionString: env["DATABASE_URL"] ?? "" });
   await client.connect();
@@ -87,7 +91,7 @@ describe("the forwarder's process", () => {
       const redis = freshRedis().connect();
       await eventually(async () => expect(await redis.llen(`${env["JUNBAN_PREFIX"]}:wait:{A-1}`)).toBe(1));
       await eventually(async () => {
-        const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        const metrics = await metricsOf(port);
         expect(metrics).toMatch(/^junban_forward_rows_total 1$/m);
         expect(metrics).toMatch(/^junban_forward_waiting 0$/m);
         expect(metrics).toMatch(/^junban_forward_active 1$/m);
@@ -114,8 +118,30 @@ describe("the forwarder's process", () => {
           detail: { redis: "silent", postgres: "silent", role: "connecting", why: "POSTGRES_AWAY" },
         }),
       );
+      // Not 0: nobody knows how many wait.
+      expect(await metricsOf(port)).toMatch(/^junban_forward_waiting nan$/im);
       forwarder.signal("SIGTERM");
       expect(await forwarder.exited).toEqual({ code: 0, signal: null });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "counts nothing as forwarded that fewer replicas than asked for have",
+    async () => {
+      const env = { ...(await freshEnvironment()), JUNBAN_FORWARD_REPLICAS: "1" };
+      const migration = await launch(env, "migrate");
+      expect(await migration.exited).toEqual({ code: 0, signal: null });
+      await enqueue(env, EVENT);
+      const port = await portOf(await launch(env));
+      await eventually(
+        async () =>
+          expect(await readiness(port)).toMatchObject({ status: 503, detail: { why: "REPLICAS_BEHIND" } }),
+        { withinMs: 60_000 },
+      );
+      const metrics = await metricsOf(port);
+      expect(metrics).toMatch(/^junban_forward_waiting 1$/m);
+      expect(metrics).toMatch(/^junban_forward_rows_total 0$/m);
     },
     LIMIT_MS,
   );

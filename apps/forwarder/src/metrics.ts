@@ -1,8 +1,10 @@
-import type { Forwarder, ForwardObserver } from "@junban/upstream-outbox";
+import type { Backlog, Forwarder, ForwardObserver } from "@junban/upstream-outbox";
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 
 const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 3_600];
+/** Without a connection: an old figure would look like a true one. */
+const UNKNOWN: Backlog = { waiting: Number.NaN, parked: Number.NaN, oldestSeconds: Number.NaN };
 
 /** What this process counts, and what the outbox holds when it is scraped. No label, so the number of series is fixed. */
 export class ForwardMetrics {
@@ -12,7 +14,6 @@ export class ForwardMetrics {
 
   constructor({ registry, forwarder }: { registry: Registry; forwarder: () => Forwarder | null }) {
     const registers = [registry];
-    const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
     this.#forwarded = new Counter({
       name: "junban_forward_rows_total",
       help: "Rows published and marked",
@@ -29,21 +30,27 @@ export class ForwardMetrics {
       buckets: LAG_SECONDS,
       registers,
     });
-    const waiting = gauge("junban_forward_waiting", "Rows that wait to be forwarded, counted up to 100,000");
-    const standing = gauge("junban_forward_parked", "Rows that stand parked, counted up to 100,000");
-    const oldest = gauge("junban_forward_oldest_seconds", "Age of the first row that waits");
-    const active: Gauge = new Gauge({
-      name: "junban_forward_active",
-      help: "1 while this process is the forwarder that leads",
-      registers,
-      collect: async () => {
-        active.set(forwarder()?.state().role === "active" ? 1 : 0);
-        const backlog = (await forwarder()?.backlog()) ?? null;
-        if (backlog === null) return;
-        waiting.set(backlog.waiting);
-        standing.set(backlog.parked);
-        oldest.set(backlog.oldestSeconds);
-      },
+    const read = (name: string, help: string, value: () => number | Promise<number>): void => {
+      // The registry keeps it; `collect` is called at each scrape.
+      const watched: Gauge = new Gauge({
+        name,
+        help,
+        registers,
+        collect: async () => watched.set(await value()),
+      });
+    };
+    const backlog = oncePerScrape(async () => (await forwarder()?.backlog()) ?? UNKNOWN);
+    read("junban_forward_waiting", "Rows that wait to be forwarded, counted up to 100,000", async () => {
+      return (await backlog()).waiting;
+    });
+    read("junban_forward_parked", "Rows that stand parked, counted up to 100,000", async () => {
+      return (await backlog()).parked;
+    });
+    read("junban_forward_oldest_seconds", "Age of the first row that waits", async () => {
+      return (await backlog()).oldestSeconds;
+    });
+    read("junban_forward_active", "1 while this process is the forwarder that leads", () => {
+      return forwarder()?.state().role === "active" ? 1 : 0;
     });
   }
 
@@ -55,4 +62,15 @@ export class ForwardMetrics {
   parked(): void {
     this.#parked.inc();
   }
+}
+
+/** The gauges of one scrape are read side by side, and the database is asked once for all of them. */
+function oncePerScrape(ask: () => Promise<Backlog>): () => Promise<Backlog> {
+  let asked: Promise<Backlog> | undefined;
+  return async () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
 }

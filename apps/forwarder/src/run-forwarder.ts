@@ -78,10 +78,9 @@ async function start(options: {
   readonly shutdown: Shutdown;
 }): Promise<void> {
   const { config, logger, shutdown } = options;
-  const { databaseUrl, redisUrl, prefix, laneCap, laneTtlMs, pollMs, leaseMs, forwardKeepMs } = config;
+  const { databaseUrl, redisUrl, prefix, laneCap, laneTtlMs, pollMs, leaseMs } = config;
   const processMetrics = createProcessMetrics();
   let forwarder: Forwarder | null = null;
-  let said: string | null = null;
   const metrics = new ForwardMetrics({ registry: processMetrics.registry, forwarder: () => forwarder });
   const queues = createQueueReader({ redis: redisUrl, prefix });
   const http = await startHttpServer({
@@ -91,28 +90,26 @@ async function start(options: {
     ready: () => readiness(forwarder, queues),
     metrics: () => processMetrics.text(),
   });
-  const publisher = createPublisher({ redis: redisUrl, prefix, laneCap, laneTtlMs });
+  const publisher = createPublisher({
+    redis: redisUrl,
+    prefix,
+    laneCap,
+    laneTtlMs,
+    waitReplicas: config.forwardReplicas,
+  });
   const opened = createForwarder({
     databaseUrl,
     publisher,
     pollMs,
     leaseMs,
-    keepMs: forwardKeepMs,
+    keepMs: config.forwardKeepMs,
     observer: {
-      forwarded: (rows) => {
-        metrics.forwarded(rows);
-        said = null;
-      },
+      forwarded: (rows) => metrics.forwarded(rows),
       parked: (row) => {
         metrics.parked();
         logger.error({ ...row }, "an event can never be published; it is parked, and later ones pass it");
       },
-      trouble: (error) => {
-        // One line for each outage, not for each attempt.
-        const { trouble } = forwarder?.state() ?? { trouble: null };
-        if (trouble !== said) logger.warn({ err: error, why: trouble }, "nothing can be forwarded for now");
-        said = trouble;
-      },
+      trouble: (error) => logger.warn({ err: error }, "something stands in the way of forwarding"),
     },
   });
   forwarder = opened;
