@@ -105,6 +105,8 @@ export class OutboxSession {
     const found = await this.#ask<{ outbox: string | null }>(
       // Set here and not when connecting: a pooler refuses connections that begin with settings it does not know.
       "select set_config('idle_session_timeout', $1, false), set_config('statement_timeout', $2, false), " +
+        // A session in the middle of answering is not idle; whoever takes no answer for so long has fallen silent all the same.
+        "set_config('tcp_user_timeout', $1, false), " +
         // By index, whatever the last statistics say: nearly all rows of a big outbox are history.
         "set_config('enable_seqscan', 'off', false), to_regclass('junban_upstream.events')::text as outbox",
       [String(leaseMs), String(STATEMENT_LIMIT_MS)],
