@@ -60,7 +60,7 @@ describe("rooms", () => {
     expect(idleLibraryRooms(tree.sources)).toEqual([]);
   });
 
-  test("SQL lives in packages/order-store", () => {
+  test("SQL lives in packages/order-store, and for a producer's database in packages/upstream-outbox", () => {
     expect(beyond(straySql(tree.sources), ALLOWED.sql)).toEqual([]);
   });
 

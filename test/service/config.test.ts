@@ -42,6 +42,8 @@ test("without anything but the addresses, every default of the interface is in f
     poison: "halt",
     crashAlone: 3,
     crashGiveUp: 10,
+    forwardKeepMs: 604_800_000,
+    forwardReplicas: 0,
     shutdownGraceMs: 25_000,
     httpHost: "127.0.0.1",
     httpPort: 9_464,

@@ -46,6 +46,8 @@ export const VARIABLES = {
   poison: oneOf("JUNBAN_POISON", "halt", ["halt", "skip"]),
   crashAlone: whole("JUNBAN_CRASH_ALONE", 3, { min: 1, max: 1_000, unit: "vanished holders" }),
   crashGiveUp: whole("JUNBAN_CRASH_GIVE_UP", 10, { min: 1, max: 1_000, unit: "vanished holders" }),
+  forwardKeepMs: milliseconds("JUNBAN_FORWARD_KEEP_MS", 168 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
+  forwardReplicas: whole("JUNBAN_FORWARD_REPLICAS", 0, { min: 0, max: 100, unit: "replicas" }),
   shutdownGraceMs: milliseconds("JUNBAN_SHUTDOWN_GRACE_MS", 25_000, { min: 1, max: HOUR_MS }),
   httpHost: text("JUNBAN_HTTP_HOST", "127.0.0.1", {
     pattern: /^[0-9A-Za-z.:_-]{1,253}$/,

@@ -6,11 +6,11 @@ import type { Violation } from "./violation.ts";
 /** Where each outside library may be imported from; a library without a line may be imported by any room. */
 const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bullmq", ["packages/event-queues/", "apps/bench/"]],
-  ["kysely", ["packages/order-store/"]],
-  ["pg", ["packages/order-store/", "packages/sandbox/"]],
+  ["kysely", ["packages/order-store/", "packages/upstream-outbox/"]],
+  ["pg", ["packages/order-store/", "packages/sandbox/", "packages/upstream-outbox/"]],
   ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
   ["pino", ["packages/service/"]],
-  ["prom-client", ["packages/service/", "packages/relay/", "apps/worker/"]],
+  ["prom-client", ["packages/service/", "packages/relay/", "apps/worker/", "apps/forwarder/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/"]],
   ["groupmq", ["apps/bench/"]],
@@ -66,8 +66,15 @@ const STATEMENT: readonly RegExp[] = [
   /^\s*(BEGIN|COMMIT|ROLLBACK)\b/,
 ];
 
-/** Rooms that talk to Postgres: the store, and the sandbox for the administration of its throwaway servers. */
-const SQL_ROOMS: readonly string[] = ["packages/order-store/", "packages/sandbox/"];
+/**
+ * Rooms that talk to Postgres: the store, the only one that talks to the fleet's; the upstream outbox, whose tables live in the
+ * database of a producer, which the store knows nothing of; and the sandbox for the administration of its throwaway servers.
+ */
+const SQL_ROOMS: readonly string[] = [
+  "packages/order-store/",
+  "packages/upstream-outbox/",
+  "packages/sandbox/",
+];
 
 /** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */
 export function straySql(sources: readonly Source[]): Violation[] {

@@ -8,6 +8,7 @@ import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { RELAY_GUARDS } from "./relay.ts";
 import { SERVICE_GUARDS } from "./service.ts";
+import { UPSTREAM_OUTBOX_GUARDS } from "./upstream-outbox.ts";
 import { WORKER_GUARDS } from "./worker.ts";
 
 /** Every guard, room by room. */
@@ -22,4 +23,5 @@ export const GUARDS: readonly Guard[] = [
   ...WORKER_GUARDS,
   ...RELAY_GUARDS,
   ...SERVICE_GUARDS,
+  ...UPSTREAM_OUTBOX_GUARDS,
 ];

@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startProcess } from "@junban/sandbox";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually, freshDatabase, freshRedis } from "../support/index.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MAIN = join(ROOT, "apps/forwarder/src/main.ts");
+const SOURCE = ["--import", "tsx", "--conditions", "@junban/source"];
+
+const page = await readFile(join(ROOT, "docs/upstream-outbox.md"), "utf8");
+
+function blockOf(language: string): string {
+  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? "";
+}
+
+/** A folder inside the checkout, where a script finds the packages; npm and git pass it over. */
+async function scriptFolder(): Promise<string> {
+  const cache = join(ROOT, "node_modules", ".cache");
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, "upstream-"));
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("what docs/upstream-outbox.md shows is published, in order, and the metrics are those it names", async () => {
+  const corner = freshRedis();
+  const { url: redisUrl, prefix } = corner;
+  const databaseUrl = await freshDatabase();
+  const env = {
+    PATH: process.env["PATH"],
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    JUNBAN_PREFIX: prefix,
+    JUNBAN_HTTP_PORT: "0",
+  };
+  const run = async (...args: string[]): Promise<void> => {
+    const tree = await startProcess({
+      command: process.execPath,
+      args: [...SOURCE, ...args],
+      env,
+      cwd: ROOT,
+    });
+    const { code } = await tree.exited;
+    expect({ code, said: tree.stderr() }).toMatchObject({ code: 0 });
+  };
+  await run(MAIN, "migrate");
+  const example = join(await scriptFolder(), "example.mts");
+  await writeFile(example, blockOf("ts"));
+  await run(example);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(blockOf("sql"));
+  await client.end();
+
+  const forwarder = await startProcess({
+    command: process.execPath,
+    args: [...SOURCE, MAIN],
+    env,
+    cwd: ROOT,
+  });
+  onTestFinished(async () => void (await forwarder.stop()));
+  const line = await forwarder.waitForLine("the forwarder runs", { withinMs: 60_000 });
+  const redis = corner.connect();
+  await eventually(async () => expect(await redis.llen(`${prefix}:wait:{A-1001}`)).toBe(2));
+  const keys = await redis.lrange(`${prefix}:wait:{A-1001}`, 0, -1);
+  const bodies = (await redis.hmget(`${prefix}:body:{A-1001}`, ...keys)) as string[];
+  expect(bodies.map((body) => /"id":\s*"(evt-\d+)"/.exec(body)?.[1])).toEqual(["evt-80", "evt-81"]);
+
+  const { httpPort } = JSON.parse(line) as { httpPort: number };
+  const metrics = await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+  const exposed = [...metrics.matchAll(/^# TYPE (junban_forward_\w+) /gm)].map(([, name = ""]) => name);
+  const named = [...page.matchAll(/`(junban_forward_\w+)`/g)].map(([, name = ""]) => name);
+  expect([...new Set(named)].toSorted()).toEqual(exposed.toSorted());
+}, 120_000);
