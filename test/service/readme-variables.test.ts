@@ -10,6 +10,10 @@ import {
 
 const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
 
+function fallbackInWords(fallback: unknown): string {
+  return fallback === "" ? "none" : String(fallback);
+}
+
 test("README.md names every variable with its default, and no other", () => {
   const rows = [...readme.matchAll(/^\| `([A-Z][A-Z_]*)` \| ([^|]*) \|/gm)].map(
     ([, name = "", fallback = ""]) => [name, fallback.replaceAll("`", "")],
