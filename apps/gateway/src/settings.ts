@@ -41,15 +41,9 @@ async function readTokens({
 /** What is wrong is told by its place in the list; what is written there may be a token, put in by mistake. */
 function entriesOf(variable: string, text: string): readonly TokenEntry[] {
   const wrong = (allowed: string): ConfigError => problem(variable, "(hidden)", allowed);
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    throw wrong("JSON");
-  }
-  const isList = Array.isArray(list) && list.length > 0 && list.length <= 1_000;
-  if (!isList) throw wrong("a list of 1 to 1,000 tokens");
-  const entries = list.map((entry: unknown, index) => {
+  const list = listOf(text);
+  if (list === null) throw wrong("a list of 1 to 1,000 tokens as JSON");
+  const entries = list.map((entry, index) => {
     const { name, sha256, sources, ...others } = Object(entry) as Record<string, unknown>;
     const at = `entry ${index + 1}: `;
     if (!isText(name, /^[\w./:@-]{1,64}$/)) throw wrong(`${at}name, 1 to 64 of 0-9 A-Z a-z _ . / : @ -`);
@@ -60,6 +54,15 @@ function entriesOf(variable: string, text: string): readonly TokenEntry[] {
   });
   if (new Set(entries.map(({ sha256 }) => sha256)).size < entries.length) throw wrong("each sha256 once");
   return entries;
+}
+
+function listOf(text: string): readonly unknown[] | null {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) && list.length > 0 && list.length <= 1_000 ? list : null;
+  } catch {
+    return null;
+  }
 }
 
 function readStripeSecrets(text: string): readonly string[] {
