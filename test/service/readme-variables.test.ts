@@ -20,7 +20,7 @@ test("README.md names every variable with its default, and no other", () => {
   );
   const known = Object.values(VARIABLES).map(({ name, fallback }) => [
     name,
-    fallback === FAMILY_NAMES ? "all four" : String(fallback),
+    fallback === FAMILY_NAMES ? "all four" : fallbackInWords(fallback),
   ]);
   expect(rows).toEqual(known);
 });
