@@ -120,7 +120,8 @@ describe("an event that is refused", () => {
   ])("with %s is told the field and the rule", async (_, event, field) => {
     const answer = await gateway.ask({ headers: STRUCTURED, body: JSON.stringify(event) });
     expect(answer.status).toBe(400);
-    expect(answer.document.error).toMatchObject({ code: "INVALID_EVENT", field, rule: expect.any(String) });
+    expect(answer.document.error).toMatchObject({ code: "INVALID_EVENT", field });
+    expect(answer.document.error?.rule).toMatch(/./);
   });
 
   test("for another body under its source and id is told 409, in one batch as well as later", async () => {
@@ -220,7 +221,8 @@ describe("a request that is refused as a whole", () => {
   ])("for its form: %s", async (_, headers, body, field) => {
     const answer = await gateway.ask({ headers, body });
     expect(answer.status).toBe(400);
-    expect(answer.document.error).toMatchObject({ code: "MALFORMED", field, rule: expect.any(String) });
+    expect(answer.document.error).toMatchObject({ code: "MALFORMED", field });
+    expect(answer.document.error?.rule).toMatch(/./);
   });
 
   test("for its address", async () => {

@@ -53,7 +53,7 @@ export async function launchGateway(env: Environment): Promise<ProcessTree> {
   return startProcess({
     command: process.execPath,
     args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAM],
-    env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", JUNBAN_GATEWAY_PORT: "0", ...env },
+    env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", JUNBAN_GATEWAY_HTTP_PORT: "0", ...env },
     cwd: ROOT,
   });
 }

@@ -25,9 +25,9 @@ interface Answered {
 /** Sends batch after batch of one order until told, and keeps what was answered 202. */
 function sendBatches(gateway: Gateway, lcid: string): { readonly answered: Answered; stop(): Promise<void> } {
   const answered: Answered = { taken: [], statuses: new Set() };
-  let isOver = false;
+  const over = new AbortController();
   const sending = (async () => {
-    for (let from = 0; !isOver; from += 10) {
+    for (let from = 0; !over.signal.aborted; from += 10) {
       const batch = eventsOf(lcid, 10, from);
       try {
         const { status, document } = await gateway.post(batch);
@@ -41,7 +41,7 @@ function sendBatches(gateway: Gateway, lcid: string): { readonly answered: Answe
     }
   })();
   const stop = async (): Promise<void> => {
-    isOver = true;
+    over.abort();
     await sending;
   };
   return { answered, stop };
@@ -86,6 +86,13 @@ describe("a Redis that goes away", () => {
       await eventually(async () => expect((await gateway.post(eventsOf("D-1", 2, 2))).status).toBe(202));
       expect(idsOf(await standingIn(corner, "D-1"))).toEqual(idsOf(eventsOf("D-1", 4)));
       await eventually(async () => expect((await gateway.health("/readyz")).status).toBe(200));
+      const lines = gateway.tree
+        .stdout()
+        .match(/Redis (?:does not acknowledge events|acknowledges events again)/g);
+      expect(lines).toEqual(["Redis does not acknowledge events", "Redis acknowledges events again"]);
+      expect((await gateway.health("/metrics")).text).toMatch(
+        /junban_gateway_events_total\{outcome="queued"\} 4\n/,
+      );
     },
     LIMIT_MS,
   );

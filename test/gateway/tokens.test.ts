@@ -1,3 +1,4 @@
+import type * as Crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { RateLimit } from "../../apps/gateway/src/rate-limit.ts";
@@ -6,7 +7,7 @@ import { TokenBook } from "../../apps/gateway/src/token-book.ts";
 const compared = vi.hoisted(() => vi.fn());
 
 vi.mock("node:crypto", async (importOriginal) => {
-  const crypto = await importOriginal<typeof import("node:crypto")>();
+  const crypto = await importOriginal<typeof Crypto>();
   compared.mockImplementation(crypto.timingSafeEqual);
   return { ...crypto, timingSafeEqual: compared };
 });

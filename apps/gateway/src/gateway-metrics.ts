@@ -35,7 +35,7 @@ export class GatewayMetrics {
     });
     this.#seconds = new Histogram({
       name: "junban_gateway_publish_seconds",
-      help: "From a request's last byte until its events were in Redis, or refused",
+      help: "From reading a request's events until they were in Redis, or refused",
       buckets: LATENCY_SECONDS,
       registers,
     });

@@ -43,24 +43,28 @@ const CONFLICT: Pick<RefusedEvent, "status" | keyof Refused> = {
   rule: "an id that no other event of this source has",
 };
 
+export interface IntakeOptions {
+  readonly publisher: Pick<Publisher, "publishAll">;
+  readonly known?: KnownBodies;
+  /** Hears what became of the events of each request, and how long that took. */
+  readonly heard?: (results: readonly EventResult[], seconds: number) => void;
+}
+
 /** Publishes events and says of each, in the given order, what became of it. */
 export class Intake {
   readonly #publisher: Pick<Publisher, "publishAll">;
   readonly #known: KnownBodies;
+  readonly #heard: NonNullable<IntakeOptions["heard"]>;
 
-  constructor({
-    publisher,
-    known = new KnownBodies(),
-  }: {
-    publisher: Pick<Publisher, "publishAll">;
-    known?: KnownBodies;
-  }) {
+  constructor({ publisher, known = new KnownBodies(), heard = () => undefined }: IntakeOptions) {
     this.#publisher = publisher;
     this.#known = known;
+    this.#heard = heard;
   }
 
   /** Never rejects because of an event or of Redis. */
   async publish(events: readonly unknown[]): Promise<readonly EventResult[]> {
+    const startMs = performance.now();
     const results: EventResult[] = Array.from({ length: events.length });
     const candidates = this.#sort(events, results);
     const published = await this.#publisher.publishAll(candidates.map(({ envelope }) => envelope));
@@ -73,6 +77,7 @@ export class Intake {
         results[index] = { ...refused(result.error), ...namesOf(envelope) };
       }
     }
+    this.#heard(results, (performance.now() - startMs) / 1_000);
     return results;
   }
 

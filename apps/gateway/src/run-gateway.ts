@@ -16,6 +16,7 @@ import type { Config, Logger, Shutdown } from "@junban/service";
 import type { FastifyInstance } from "fastify";
 import { GatewayMetrics } from "./gateway-metrics.ts";
 import { Intake } from "./intake.ts";
+import { OutageLog } from "./outage-log.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { openRedisProbe } from "./redis-probe.ts";
 import type { RedisProbe } from "./redis-probe.ts";
@@ -91,7 +92,14 @@ async function start({ settings, logger, shutdown }: Start): Promise<void> {
     refuseEviction(await probe.fitness(), config.redisUrl);
     signal.throwIfAborted();
     const gatewayMetrics = new GatewayMetrics({ registry: metrics.registry });
-    const intake = new Intake({ publisher });
+    const outageLog = new OutageLog({ logger });
+    const intake = new Intake({
+      publisher,
+      heard: (results, seconds) => {
+        gatewayMetrics.published(results, seconds);
+        outageLog.published(results);
+      },
+    });
     const app = createGatewayServer({
       tokens: new TokenBook(tokens),
       rateLimit: new RateLimit({ perMinute: config.gatewayEventsPerMinute }),
@@ -151,7 +159,7 @@ async function listen(app: FastifyInstance, { gatewayHost, gatewayPort }: Config
   } catch {
     const allowed = `a port on which this process may listen at ${gatewayHost}`;
     throw new ConfigError({
-      problems: [{ variable: "JUNBAN_GATEWAY_PORT", value: String(gatewayPort), allowed }],
+      problems: [{ variable: "JUNBAN_GATEWAY_HTTP_PORT", value: String(gatewayPort), allowed }],
     });
   }
   return (app.server.address() as AddressInfo).port;

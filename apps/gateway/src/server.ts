@@ -80,7 +80,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
 }
 
 function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): void {
-  const { tokens, rateLimit, intake, metrics, mostEvents } = options;
+  const { tokens, rateLimit, intake, mostEvents } = options;
   const senders = new WeakMap<FastifyRequest, Sender>();
   const spend = (sender: Sender, events: number): void => {
     const waitMs = rateLimit.take(sender, events);
@@ -105,10 +105,7 @@ function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): vo
       const { events } = readEvents({ headers, rawHeaders: raw.rawHeaders, body }, { mostEvents });
       refuseForeign(sender, events);
       if (events.length > 1) spend(sender, events.length - 1);
-      const startMs = performance.now();
-      const results = await intake.publish(events);
-      metrics.published(results, (performance.now() - startMs) / 1_000);
-      return answerResults(reply, results);
+      return answerResults(reply, await intake.publish(events));
     },
   );
 }

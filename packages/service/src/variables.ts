@@ -54,8 +54,9 @@ export const VARIABLES = {
   shutdownGraceMs: milliseconds("JUNBAN_SHUTDOWN_GRACE_MS", 25_000, { min: 1, max: HOUR_MS }),
   httpHost: text("JUNBAN_HTTP_HOST", "127.0.0.1", HOST_RULE),
   httpPort: whole("JUNBAN_HTTP_PORT", 9_464, { min: 0, max: 65_535, unit: "a port; 0 takes a free one" }),
-  gatewayHost: text("JUNBAN_GATEWAY_HOST", "127.0.0.1", HOST_RULE),
-  gatewayPort: whole("JUNBAN_GATEWAY_PORT", 8_464, {
+  // Not JUNBAN_GATEWAY_PORT: that is what Kubernetes sets beside a service called junban-gateway.
+  gatewayHost: text("JUNBAN_GATEWAY_HTTP_HOST", "127.0.0.1", HOST_RULE),
+  gatewayPort: whole("JUNBAN_GATEWAY_HTTP_PORT", 8_464, {
     min: 0,
     max: 65_535,
     unit: "a port; 0 takes a free one",

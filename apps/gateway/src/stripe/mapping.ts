@@ -2,7 +2,7 @@ import { readEnvelope } from "@junban/orders";
 import type { EventEnvelope } from "@junban/orders";
 
 /** The source of every event that comes this way. */
-export const STRIPE_SOURCE = "/stripe";
+const STRIPE_SOURCE = "/stripe";
 
 type Fields = Readonly<Record<string, unknown>>;
 
