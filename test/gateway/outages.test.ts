@@ -234,6 +234,10 @@ describe("a gateway that starts", () => {
       await client.config("SET", "maxmemory-policy", "allkeys-lru");
       client.disconnect();
       const refused = await launchGateway({ REDIS_URL: redis.url, JUNBAN_GATEWAY_TOKENS: freshKey().list });
+      onTestFinished(async () => {
+        await refused.stop({ signal: "SIGKILL" });
+      });
+      await refused.waitForLine("noeviction", { withinMs: 20_000 });
       expect(await refused.exited).toEqual({ code: 2, signal: null });
       expect(refused.stdout()).toContain("noeviction");
       expect(refused.stdout()).not.toContain(redis.password);
