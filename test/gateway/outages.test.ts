@@ -228,6 +228,8 @@ describe("a gateway that starts", () => {
       await tree.waitForLine("waiting for Redis", { withinMs: 30_000 });
       proxy.heal();
       await tree.waitForLine("the gateway serves", { withinMs: 30_000 });
+      const prompt = await startGateway(corner);
+      expect(prompt.tree.stdout()).not.toContain("waiting");
 
       const { Redis } = await import("ioredis");
       const client = new Redis(redis.url);

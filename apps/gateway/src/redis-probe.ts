@@ -11,7 +11,6 @@ const LIMIT_MS = 2_000;
 /** A connection that only asks: whether Redis answers, and whether it keeps what it is given. */
 export function openRedisProbe(url: string): RedisProbe {
   const redis = new Redis(url, {
-    enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: LIMIT_MS,
     connectTimeout: LIMIT_MS,

@@ -253,7 +253,7 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
   {
     promise: "the time of signing is part of what is signed",
     file: `${SRC}/stripe/signature.ts`,
-    guard: ".update(`${timestamp}.`)",
+    guard: `.update(\`\${timestamp}.\`)`,
     without: "",
     tests: [{ file: SIGNATURE, title: "Stripe's scheme" }],
   },
