@@ -75,6 +75,25 @@ describe("a sender's bucket", () => {
     expect(limit.take(sender, 1)).toBe(1_000);
   });
 
+  test("has room when it said it would, for the whole of a batch of which one was taken before", () => {
+    let nowMs = 0;
+    const limit = new RateLimit({ perMinute: 60, nowMs: () => nowMs });
+    const sender = {};
+    const attempt = (events: number): number => {
+      const waitMs = limit.take(sender, 1);
+      return waitMs > 0 ? waitMs : limit.take(sender, events, { already: 1 });
+    };
+    expect(attempt(50)).toBe(0);
+    for (const events of [50, 1_000]) {
+      const waitMs = attempt(events);
+      expect(waitMs).toBeGreaterThan(0);
+      nowMs += waitMs;
+      expect(attempt(events)).toBe(0);
+      // Enough for the one that is taken first.
+      nowMs += 1_000;
+    }
+  });
+
   test("is no other sender's, and lets a batch that is larger than itself pass when it is full", () => {
     const limit = new RateLimit({ perMinute: 60, nowMs: () => 0 });
     const [one, other] = [{}, {}];

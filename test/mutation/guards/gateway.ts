@@ -69,9 +69,16 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
   {
     promise: "a token sends so many events a minute and no more",
     file: `${SRC}/server.ts`,
-    guard: "if (events.length > 1) spend(sender, events.length - 1);",
+    guard: "if (events.length > 1) spend(sender, events.length, 1);",
     without: "",
     tests: [{ file: ANSWERS, title: "for too many events" }],
+  },
+  {
+    promise: "who comes again when told finds room for all of a batch",
+    file: `${SRC}/rate-limit.ts`,
+    guard: "(whole - left) / perMs",
+    without: "(cost - left) / perMs",
+    tests: [{ file: TOKENS, title: "for the whole of a batch" }],
   },
   {
     promise: "each sender's limit is its own",
