@@ -21,7 +21,7 @@ export class RateLimit {
    *
    * @param already how many of those wanted were taken before. They are spent, and a further attempt needs them again.
    */
-  take(sender: object, wanted: number, { already = 0 }: { already?: number } = {}): number {
+  take(sender: object, wanted: number, { already = 0 }: { readonly already?: number } = {}): number {
     const nowMs = this.#nowMs();
     const before = this.#buckets.get(sender) ?? { left: this.#perMinute, atMs: nowMs };
     const perMs = this.#perMinute / 60_000;

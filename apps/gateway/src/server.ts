@@ -82,8 +82,8 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
 function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): void {
   const { tokens, rateLimit, intake, mostEvents } = options;
   const senders = new WeakMap<FastifyRequest, Sender>();
-  const spend = (sender: Sender, events: number, already = 0): void => {
-    const waitMs = rateLimit.take(sender, events, { already });
+  const spend = (sender: Sender, events: number, taken: { readonly already: number }): void => {
+    const waitMs = rateLimit.take(sender, events, taken);
     if (waitMs > 0) throw rateLimited(waitMs);
   };
   app.post(
@@ -94,7 +94,7 @@ function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): vo
         const sender = tokens.senderOf(request.headers.authorization);
         if (sender === null) throw unauthorized();
         // One event at least; how many more is known once the body is here.
-        spend(sender, 1);
+        spend(sender, 1, { already: 0 });
         senders.set(request, sender);
       },
     },
@@ -105,7 +105,7 @@ function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): vo
       const body = request.body as Buffer | undefined;
       const { events } = readEvents({ headers, rawHeaders: raw.rawHeaders, body }, { mostEvents });
       refuseForeign(sender, events);
-      if (events.length > 1) spend(sender, events.length, 1);
+      if (events.length > 1) spend(sender, events.length, { already: 1 });
       return answerResults(reply, await intake.publish(events));
     },
   );

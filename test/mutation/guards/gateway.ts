@@ -69,7 +69,7 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
   {
     promise: "a token sends so many events a minute and no more",
     file: `${SRC}/server.ts`,
-    guard: "if (events.length > 1) spend(sender, events.length, 1);",
+    guard: "if (events.length > 1) spend(sender, events.length, { already: 1 });",
     without: "",
     tests: [{ file: ANSWERS, title: "for too many events" }],
   },
