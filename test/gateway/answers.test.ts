@@ -196,6 +196,11 @@ describe("a request that is refused as a whole", () => {
     ["Latin 1", { "content-type": "application/cloudevents+json; charset=iso-8859-1" }],
     ["what is compressed", { ...STRUCTURED, "content-encoding": "gzip" }],
     ["a content type that is none", { "content-type": "events" }],
+    ["two charsets", { "content-type": "application/cloudevents+json; charset=utf-8; charset=utf-16" }],
+    [
+      "another format of events",
+      { "content-type": "application/cloudevents-set+json", "ce-specversion": "1.0" },
+    ],
     ["XML as data", { "content-type": "application/xml", "ce-specversion": "1.0" }],
   ])("for its content: %s", async (_, headers) => {
     const answer = await gateway.ask({ headers, body: "{}" });
@@ -218,6 +223,7 @@ describe("a request that is refused as a whole", () => {
     ["a name that is no attribute's", { "ce-specversion": "1.0", "ce-__proto__": "1" }, "", "ce-?"],
     ["data in a header", { "ce-specversion": "1.0", "ce-data": "1" }, "", "ce-?"],
     ["a broken percent sign", { "ce-specversion": "1.0", "ce-id": "%F" }, "", "ce-id"],
+    ["a letter that is not encoded", { "ce-specversion": "1.0", "ce-id": "é" }, "", "ce-id"],
   ])("for its form: %s", async (_, headers, body, field) => {
     const answer = await gateway.ask({ headers, body });
     expect(answer.status).toBe(400);

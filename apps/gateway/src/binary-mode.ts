@@ -2,6 +2,7 @@ import { malformed } from "./refusal.ts";
 
 /** Attribute names as CloudEvents has them. With it `__proto__` is no name either. */
 const ATTRIBUTE = /^[a-z0-9]{1,64}$/;
+const PRINTABLE = /^[ -~]*$/;
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
 /**
@@ -30,8 +31,12 @@ function valueOf(name: string, text: string): unknown {
   return name === "schemaversion" && WHOLE_NUMBER.test(text) ? Number(text) : text;
 }
 
-/** CloudEvents writes what is not printable ASCII in percent-encoded UTF-8, and older senders put the whole in quotes. */
+/**
+ * CloudEvents writes what is not printable ASCII in percent-encoded UTF-8, and older senders put the whole in quotes. A bare byte
+ * beyond ASCII is refused: read in the wrong encoding, the same id would be another one.
+ */
 function decoded(header: string, value: string): string {
+  if (!PRINTABLE.test(value)) throw malformed(header, "printable ASCII, and the rest percent-encoded");
   const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
   const text = quoted === undefined ? value : quoted.replaceAll(/\\(.)/g, "$1");
   try {

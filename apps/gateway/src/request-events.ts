@@ -8,46 +8,42 @@ export interface EventRequest {
   readonly body: Buffer | undefined;
 }
 
-/** What a request carries: events as they were written, nothing of them checked yet. */
-export interface CarriedEvents {
-  readonly mode: "structured" | "binary" | "batch";
-  readonly events: readonly unknown[];
-}
-
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
 const JSON_TYPE = /^(?:application\/json|[\w.+-]+\/[\w.+-]+\+json)$/;
 
 /**
  * Reads the events out of a request, by the HTTP binding of CloudEvents 1.0: what the content type does not call an event or a
- * batch is the data of an event whose attributes are headers.
+ * batch is the data of an event whose attributes are headers. Nothing of the events is checked yet.
  *
  * @throws {Refusal}
  */
-export function readEvents(request: EventRequest, { mostEvents }: { mostEvents: number }): CarriedEvents {
-  const contentType = plainJsonType(request);
-  if (contentType === STRUCTURED) return { mode: "structured", events: [jsonOf(request.body)] };
-  if (contentType === BATCH) return { mode: "batch", events: batchOf(request.body, mostEvents) };
-  if (request.headers["ce-specversion"] === undefined) throw unsupported();
-  return { mode: "binary", events: [binaryEvent(request, contentType)] };
+export function readEvents(request: EventRequest, { mostEvents }: { mostEvents: number }): readonly unknown[] {
+  const mediaType = mediaTypeOf(request);
+  if (mediaType === STRUCTURED) return [jsonOf(request.body)];
+  if (mediaType === BATCH) return batchOf(request.body, mostEvents);
+  // An event in another format is no event's data.
+  const isOtherFormat = mediaType.startsWith("application/cloudevents");
+  if (isOtherFormat || request.headers["ce-specversion"] === undefined) throw unsupported();
+  return [binaryEvent(request, mediaType)];
 }
 
 /** The media type without its parameters; empty when none is named. */
-function plainJsonType({ headers }: EventRequest): string {
+function mediaTypeOf({ headers }: EventRequest): string {
   const [mediaType = "", ...parameters] = String(headers["content-type"] ?? "").split(";");
-  const charset = parameters
-    .map((text) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(text)?.[1])
-    .find(Boolean);
-  if (charset !== undefined && !/^(?:utf-8|us-ascii)$/i.test(charset)) throw unsupported();
+  const charsets = parameters.flatMap(
+    (text) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(text)?.[1] ?? [],
+  );
+  if (!charsets.every((charset) => /^(?:utf-?8|us-ascii)$/i.test(charset))) throw unsupported();
   if (!/^(?:identity)?$/i.test(String(headers["content-encoding"] ?? ""))) throw unsupported();
   return mediaType.trim().toLowerCase();
 }
 
-function binaryEvent({ rawHeaders, body }: EventRequest, contentType: string): object {
+function binaryEvent({ rawHeaders, body }: EventRequest, mediaType: string): object {
   const attributes = attributesOf(rawHeaders);
   if (body === undefined || body.length === 0) return { ...attributes };
-  if (!JSON_TYPE.test(contentType)) throw unsupported();
-  return { ...attributes, datacontenttype: contentType, data: jsonOf(body) };
+  if (!JSON_TYPE.test(mediaType)) throw unsupported();
+  return { ...attributes, datacontenttype: mediaType, data: jsonOf(body) };
 }
 
 function batchOf(body: Buffer | undefined, mostEvents: number): readonly unknown[] {

@@ -103,7 +103,7 @@ function addEventsRoute(app: FastifyInstance, options: GatewayServerOptions): vo
       if (sender === undefined) throw unauthorized();
       const { headers, raw } = request;
       const body = request.body as Buffer | undefined;
-      const { events } = readEvents({ headers, rawHeaders: raw.rawHeaders, body }, { mostEvents });
+      const events = readEvents({ headers, rawHeaders: raw.rawHeaders, body }, { mostEvents });
       refuseForeign(sender, events);
       if (events.length > 1) spend(sender, events.length, { already: 1 });
       return answerResults(reply, await intake.publish(events));

@@ -125,6 +125,13 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
     tests: [{ file: HOSTILE, title: "not UTF-8" }],
   },
   {
+    promise: "a header that is not ASCII is not guessed at",
+    file: `${SRC}/binary-mode.ts`,
+    guard: "if (!PRINTABLE.test(value)) throw malformed(",
+    without: "if (value === header) throw malformed(",
+    tests: [{ file: ANSWERS, title: "a letter that is not encoded" }],
+  },
+  {
     promise: "an attribute that comes in two headers is refused",
     file: `${SRC}/binary-mode.ts`,
     guard: 'if (name in attributes) throw malformed(header, "one such header");',
