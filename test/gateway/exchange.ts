@@ -65,7 +65,7 @@ export function openConnection(port: number): { readonly socket: Socket; readonl
 }
 
 /** What was heard on a connection, as an answer that the document describes. */
-export function answerIn(heard: string): Answer {
+export function answerIn(heard: string, path = "/events"): Answer {
   const [head = "", text = ""] = heard.split("\r\n\r\n");
   const [first = "", ...lines] = head.split("\r\n");
   const headers: IncomingHttpHeaders = Object.fromEntries(
@@ -76,6 +76,6 @@ export function answerIn(heard: string): Answer {
   );
   const status = Number(first.split(" ")[1]);
   const document = JSON.parse(text) as AnswerDocument;
-  expectDescribed({ method: "POST", path: "/events", status, headers, document });
+  expectDescribed({ method: "POST", path, status, headers, document });
   return { status, headers, document };
 }

@@ -71,6 +71,13 @@ describe("a body", () => {
     expect(answerIn(await heard).status).toBe(401);
   });
 
+  test("for an address at which nothing is, is not waited for", async () => {
+    const { socket, heard } = openConnection(gateway.port);
+    socket.write(requestHead(100_000).replace("/events", "/event"));
+    const answer = answerIn(await heard, "/event");
+    expect([answer.status, answer.document.error?.code]).toEqual([404, "NOT_FOUND"]);
+  });
+
   test("that is not UTF-8 is refused", async () => {
     const body = Buffer.from(JSON.stringify(eventOf({ lcid: "H-3", id: "é" })), "latin1");
     const answer = await gateway.ask({ headers: STRUCTURED, body });
@@ -161,6 +168,6 @@ describe("a connection", () => {
   test("with an address that cannot be read is told 400", async () => {
     const { socket, heard } = openConnection(gateway.port);
     socket.write("POST /%E0%A4%A HTTP/1.1\r\nhost: gateway\r\ncontent-length: 0\r\n\r\n");
-    expect(answerIn(await heard).document.error?.code).toBe("MALFORMED");
+    expect(answerIn(await heard).document.error).toMatchObject({ code: "MALFORMED", field: "path" });
   });
 });

@@ -21,7 +21,7 @@ export type RefusalCode = keyof typeof STATUS_OF;
 export interface Refused {
   readonly code: string;
   readonly message: string;
-  /** Where the fault is: a field of an event, `body`, or the name of a header. */
+  /** Where the fault is: a field of an event, the name of a header, `path`, `body`, or `request` for what is no HTTP. */
   readonly field?: string;
   /** What is allowed there. */
   readonly rule?: string;

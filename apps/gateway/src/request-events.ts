@@ -18,7 +18,10 @@ const JSON_TYPE = /^(?:application\/json|[\w.+-]+\/[\w.+-]+\+json)$/;
  *
  * @throws {Refusal}
  */
-export function readEvents(request: EventRequest, { mostEvents }: { mostEvents: number }): readonly unknown[] {
+export function readEvents(
+  request: EventRequest,
+  { mostEvents }: { mostEvents: number },
+): readonly unknown[] {
   const mediaType = mediaTypeOf(request);
   if (mediaType === STRUCTURED) return [jsonOf(request.body)];
   if (mediaType === BATCH) return batchOf(request.body, mostEvents);
@@ -31,9 +34,7 @@ export function readEvents(request: EventRequest, { mostEvents }: { mostEvents: 
 /** The media type without its parameters; empty when none is named. */
 function mediaTypeOf({ headers }: EventRequest): string {
   const [mediaType = "", ...parameters] = String(headers["content-type"] ?? "").split(";");
-  const charsets = parameters.flatMap(
-    (text) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(text)?.[1] ?? [],
-  );
+  const charsets = parameters.flatMap((text) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(text)?.[1] ?? []);
   if (!charsets.every((charset) => /^(?:utf-?8|us-ascii)$/i.test(charset))) throw unsupported();
   if (!/^(?:identity)?$/i.test(String(headers["content-encoding"] ?? ""))) throw unsupported();
   return mediaType.trim().toLowerCase();

@@ -10,6 +10,7 @@ export function refusalOf(error: FastifyError | Error): Refusal | null {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     return new Refusal({ code: "BODY_TOO_LARGE", message: "the body is too large", field: "body" });
   }
+  if (code === "FST_ERR_BAD_URL") return malformed("path", "percent-encoded UTF-8");
   if (status === 415) {
     return new Refusal({
       code: "UNSUPPORTED_MEDIA_TYPE",

@@ -1,12 +1,12 @@
+import assert from "node:assert/strict";
 import type { Logger } from "@junban/service";
 import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GatewayMetrics } from "./gateway-metrics.ts";
 import { statusOf } from "./intake.ts";
-import type { EventResult, Intake } from "./intake.ts";
+import type { EventResult, Intake, RefusedEvent } from "./intake.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { Refusal } from "./refusal.ts";
-import type { Refused } from "./refusal.ts";
 import { readEvents } from "./request-events.ts";
 import { faultOf, refusalOf, refuseConnection } from "./server-errors.ts";
 import type { StripeWebhook } from "./stripe/webhook.ts";
@@ -31,6 +31,8 @@ export interface GatewayServerOptions {
 
 /** A full line and a Redis that is away both take a moment; nobody knows how long, so the answer is soon and round. */
 const RETRY_SECONDS = { 429: 2, 503: 5 } as const;
+/** Longer than the minute for which proxies commonly keep theirs, or one of them sends into a connection that is closing. */
+const IDLE_CONNECTION_MS = 75_000;
 const MOST_CONNECTIONS = 1_024;
 const MOST_HEADER_BYTES = 16_384;
 
@@ -41,7 +43,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
     logger: false,
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
-    keepAliveTimeout: 10_000,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
     // Fastify's own answer while it closes has another form than ours.
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -60,16 +62,15 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
   // Bodies stay bytes: a signature is made of them, and what they are is decided by who may send them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  app.addHook("onRequest", async () => {
+  app.addHook("onRequest", async (request) => {
     if (isEnding()) throw closing();
+    // Here and not in a handler, which would read the body first.
+    if (request.is404) throw notFound();
   });
   app.addHook("onResponse", async (request, reply) => {
     metrics.answered(request.routeOptions.url ?? "none", reply.statusCode);
   });
   app.setErrorHandler((error: Error, request, reply) => answerError(options, { error, request, reply }));
-  app.setNotFoundHandler(() => {
-    throw new Refusal({ code: "NOT_FOUND", message: "there is nothing at this address" });
-  });
   addEventsRoute(app, options);
   if (stripe !== null) addStripeRoute(app, stripe);
   app.get("/openapi.json", async (_request, reply) => {
@@ -140,15 +141,11 @@ function answerResults(reply: FastifyReply, results: readonly EventResult[]): Fa
   const status = statusOf(results);
   if (status === 202) return send(reply, status, { results });
   if (status === 429 || status === 503) void reply.header("retry-after", RETRY_SECONDS[status]);
-  const error = results.flatMap((result) => (result.status === status ? toldBy(result) : []))[0];
-  return send(reply, status, { error, results });
-}
-
-function toldBy(result: EventResult): Refused | [] {
-  if (result.status === 202) return [];
-  const { code, message, field, rule } = result;
-  // Undefined ones vanish as it becomes JSON.
-  return { code, message, field, rule } as Refused;
+  const first = results.find((result): result is RefusedEvent => result.status === status);
+  assert(first !== undefined, "a status other than 202 is one of the events'");
+  const { code, message, field, rule } = first;
+  // What is undefined vanishes as it becomes JSON.
+  return send(reply, status, { error: { code, message, field, rule }, results });
 }
 
 function answerError(
@@ -172,6 +169,10 @@ function send(reply: FastifyReply, status: number, document: object): FastifyRep
     .header("content-type", "application/json; charset=utf-8")
     .header("cache-control", "no-store")
     .send(JSON.stringify(document));
+}
+
+function notFound(): Refusal {
+  return new Refusal({ code: "NOT_FOUND", message: "there is nothing at this address" });
 }
 
 function unauthorized(): Refusal {

@@ -39,6 +39,14 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
     tests: [{ file: HOSTILE, title: "of a stranger is not waited for" }],
   },
   {
+    promise: "a body for an address at which nothing is, is not waited for",
+    file: `${SRC}/server.ts`,
+    guard: "    if (request.is404) throw notFound();\n",
+    without: "    if (isEnding()) throw notFound();\n",
+    hangs: true,
+    tests: [{ file: HOSTILE, title: "for an address at which nothing is" }],
+  },
+  {
     promise: "tokens are compared by their hashes",
     file: `${SRC}/token-book.ts`,
     guard: 'createHash("sha256").update(token).digest()',
