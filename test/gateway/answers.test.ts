@@ -136,6 +136,17 @@ describe("an event that is refused", () => {
     expect(await standingIn(place, "C-1")).toEqual([event]);
   });
 
+  test("for another body is not told so by a process that did not take the first; the inbox will say it", async () => {
+    const event = eventOf({ lcid: "C-2" });
+    const other = { ...event, data: { ...event.data, amount: 1201 } };
+    expect((await gateway.post([event])).status).toBe(202);
+    const neighbour = await startGateway(place);
+    const answers = [await neighbour.post([other]), await neighbour.post([event])];
+    // And the first is another body to that process: so no answer says which of them stands.
+    expect(answers.map(({ status }) => status)).toEqual([202, 409]);
+    expect(await standingIn(place, "C-2")).toEqual([event, other]);
+  });
+
   test("with more than 64 KiB is told 413, and its neighbours are taken", async () => {
     const large = eventOf({ lcid: "L-1", data: { note: "x".repeat(66_000) } });
     const small = eventOf({ lcid: "L-1" });

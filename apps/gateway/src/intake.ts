@@ -15,7 +15,7 @@ interface Named {
 /** The event stands in Redis: it has its place in line and its job. */
 export interface AcceptedEvent extends Named {
   readonly status: 202;
-  /** `repeat`: this process had acknowledged it before. It was published again, which changes nothing. */
+  /** `repeat`: this process took it before, and remembers. It was published again, which changes nothing. */
   readonly outcome: "queued" | "repeat";
   /** The event keeps its place, and will be rejected there for this. */
   readonly invalid?: RuleBroken;
@@ -38,7 +38,8 @@ interface Candidate {
 const CONFLICT: Pick<RefusedEvent, "status" | keyof Refused> = {
   status: 409,
   code: "CONFLICT",
-  message: "another event was published under this source and id; the first one stands",
+  // Not which of them stands: another process may have taken this one before the other.
+  message: "another event is known under this source and id; whichever was queued first stands",
   field: "id",
   rule: "an id that no other event of this source has",
 };
@@ -62,7 +63,10 @@ export class Intake {
     this.#heard = heard;
   }
 
-  /** Never rejects because of an event or of Redis. */
+  /**
+   * Never rejects because of an event or of Redis. Two contradictory events in requests at the same moment are both published,
+   * since neither is acknowledged yet; the inbox tells them apart.
+   */
   async publish(events: readonly unknown[]): Promise<readonly EventResult[]> {
     const startMs = performance.now();
     const results: EventResult[] = Array.from({ length: events.length });

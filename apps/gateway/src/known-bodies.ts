@@ -35,8 +35,12 @@ export function saysTheSame(a: BodyPrint, b: BodyPrint): boolean {
 }
 
 /**
- * The bodies of the events that this process had acknowledged most recently, by identity. Enough to tell a sender of a
- * repeat or a contradiction soon after; the inbox, which forgets nothing, tells all others apart when their turn comes.
+ * The bodies of the events that this process was the first to acknowledge most recently, by identity. Enough to tell a sender of
+ * a repeat or a contradiction soon after; all others the inbox tells apart when their turn comes.
+ *
+ * Nothing in Redis could be asked instead: a line knows a request by the digest of its whole body, which another body under the
+ * same identity does not have, and forgets it once it is settled. The inbox knows identities, but only decided ones, and to ask
+ * it the gateway would need Postgres for every event, and stand still with it.
  */
 export class KnownBodies {
   readonly #most: number;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 /** One line of the list of tokens. The token itself is nowhere: only its hash is kept. */
 export interface TokenEntry {
-  /** For the log: who sends with it. */
+  /** Whose it is, for those who keep the list. */
   readonly name: string;
   /** SHA-256 of the token, 64 hexadecimal digits. */
   readonly sha256: string;
