@@ -40,6 +40,7 @@ describe("a Stripe event becomes", () => {
   test.each([
     ["requested_by_customer", "voided"],
     ["automatic", "expired"],
+    ["expired", "expired"],
   ])("a void when an authorized intent is canceled: %s", (cancellation, reason) => {
     const object = intent({ status: "canceled", cancellation_reason: cancellation });
     expect(mapped("payment_intent.canceled", object)).toEqual([

@@ -40,6 +40,9 @@ const MAPPING: ReadonlyMap<string, (object: Fields, eventId: string) => readonly
 /** Stripe counts these currencies in other units than ISO 4217 does: how many of Stripe's are one of ours. */
 const STRIPE_UNITS: Readonly<Record<string, number>> = { ISK: 100, UGX: 100, MGA: 0.01 };
 
+/** Why Stripe itself cancels an intent of which nobody captured. */
+const STRIPES_OWN_ENDS: ReadonlySet<unknown> = new Set(["automatic", "expired"]);
+
 export function mapStripeEvent(body: unknown): Mapped {
   const event = fieldsOf(body);
   const { id, type, created } = event;
@@ -71,7 +74,7 @@ export function mapStripeEvent(body: unknown): Mapped {
 }
 
 function authorized(intent: Fields): readonly Part[] {
-  // Also told when a capture takes from it, with what is left then.
+  // Also told when the last capture takes from it, with what is left then.
   if (intent["status"] !== "requires_capture") return [];
   const data = { authorizationId: intent["id"], ...moneyOf(intent, "amount_capturable") };
   return [{ type: "payment.authorized", data }];
@@ -90,11 +93,14 @@ function captured(intent: Fields): readonly Part[] {
   return [...parts, { suffix: ":rest", type: "payment.voided", data: rest }];
 }
 
-/** One that never had a charge authorized nothing that could be given up. */
+/**
+ * One that never had a charge authorized nothing that could be given up. One whose every charge was declined did not either, but
+ * does not say so for certain: its void waits for an authorization, and is rejected when none comes.
+ */
 function canceled(intent: Fields): readonly Part[] {
   const { id } = intent;
   if (intent["capture_method"] !== "manual" || (intent["latest_charge"] ?? null) === null) return [];
-  const reason = intent["cancellation_reason"] === "automatic" ? "expired" : "voided";
+  const reason = STRIPES_OWN_ENDS.has(intent["cancellation_reason"]) ? "expired" : "voided";
   const { amount } = moneyOf(intent, "amount");
   return [{ type: "payment.voided", data: { voidId: id, authorizationId: id, amount, reason } }];
 }

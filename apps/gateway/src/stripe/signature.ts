@@ -11,7 +11,7 @@ export interface SignatureCheck {
   readonly nowMs: number;
 }
 
-export type SignatureVerdict = "genuine" | "unreadable" | "too-old" | "forged";
+export type SignatureVerdict = "genuine" | "unreadable" | "untimely" | "forged";
 
 const MOST_CHARACTERS = 4_096;
 
@@ -30,7 +30,7 @@ export function checkSignature({
 }: SignatureCheck): SignatureVerdict {
   const { timestamp, signatures } = partsOf(header);
   if (timestamp === undefined || signatures.length === 0) return "unreadable";
-  if (Math.abs(nowMs - Number(timestamp) * 1_000) > toleranceMs) return "too-old";
+  if (Math.abs(nowMs - Number(timestamp) * 1_000) > toleranceMs) return "untimely";
   const expected = secrets.map((secret) =>
     createHmac("sha256", secret).update(`${timestamp}.`).update(payload).digest(),
   );

@@ -1,5 +1,5 @@
 import { statusOf } from "../intake.ts";
-import type { EventResult, Intake, RefusedEvent } from "../intake.ts";
+import type { EventResult, Intake } from "../intake.ts";
 import { Refusal, malformed } from "../refusal.ts";
 import { mapStripeEvent } from "./mapping.ts";
 import { checkSignature } from "./signature.ts";
@@ -30,11 +30,7 @@ export interface Delivery {
 /** `ignored`: nothing of it concerns an order. Stripe is told that it arrived, or it would come again for days. */
 export type DeliveryAnswer =
   | { readonly kind: "done"; readonly outcome: "published" | "ignored" }
-  | {
-      readonly kind: "refused";
-      readonly results: readonly EventResult[];
-      readonly status: RefusedEvent["status"];
-    };
+  | { readonly kind: "refused"; readonly results: readonly EventResult[] };
 
 /** Takes one delivery of Stripe's. Every provider's adapter is these steps: prove it, map it, publish it, answer. */
 export class StripeWebhook {
@@ -73,7 +69,7 @@ export class StripeWebhook {
         const results = await intake.publish(mapped.events);
         const status = statusOf(results);
         count(status === 202 ? "published" : "refused");
-        return status === 202 ? { kind: "done", outcome: "published" } : { kind: "refused", results, status };
+        return status === 202 ? { kind: "done", outcome: "published" } : { kind: "refused", results };
       }
     }
   }
@@ -87,10 +83,10 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-function badSignature(verdict: "unreadable" | "too-old" | "forged"): Refusal {
+function badSignature(verdict: "unreadable" | "untimely" | "forged"): Refusal {
   const rules = {
     unreadable: "t=, the time of signing, and v1=, at least one signature",
-    "too-old": "a time of signing within the tolerance",
+    untimely: "a time of signing within the tolerance",
     forged: "a signature of this body with a secret that is known here",
   };
   const rule = rules[verdict];
