@@ -224,6 +224,13 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
     tests: [{ file: OUTAGES, title: "never 202" }],
   },
   {
+    promise: "an outage that flickers is worth one line as well",
+    file: `${SRC}/outage-log.ts`,
+    guard: "if (this.#nowMs() - this.#refusedAtMs < CALM_MS) return;",
+    without: "if (this.#nowMs() < CALM_MS) return;",
+    tests: [{ file: "test/gateway/outage-log.test.ts" }],
+  },
+  {
     promise: "a gateway that ends takes no request any more",
     file: `${SRC}/server.ts`,
     guard: "if (isEnding()) throw closing();",
