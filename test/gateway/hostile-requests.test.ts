@@ -165,6 +165,14 @@ describe("a connection", () => {
     expect(answerIn(await other.heard).status).toBe(400);
   });
 
+  test("that says the length of its request in two ways is told 400, and has no second request", async () => {
+    for (const more of ["transfer-encoding: chunked", "content-length: 7"]) {
+      const { socket, heard } = openConnection(gateway.port);
+      socket.write(requestHead(30).replace("\r\n\r\n", `\r\n${more}\r\n\r\n`));
+      expect(answerIn(await heard).status).toBe(400);
+    }
+  });
+
   test("with an address that cannot be read is told 400", async () => {
     const { socket, heard } = openConnection(gateway.port);
     socket.write("POST /%E0%A4%A HTTP/1.1\r\nhost: gateway\r\ncontent-length: 0\r\n\r\n");

@@ -126,7 +126,7 @@ async function start({ settings, logger, shutdown }: Start): Promise<void> {
   }
 }
 
-/** Whether an event that comes now would be acknowledged. */
+/** Whether Redis is there for an event that comes now. One at its memory limit is, and the event is answered 503. */
 async function readiness(
   probe: RedisProbe,
   { isServing, isEnding }: { isServing: boolean; isEnding: boolean },
