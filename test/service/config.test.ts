@@ -47,6 +47,16 @@ test("without anything but the addresses, every default of the interface is in f
     shutdownGraceMs: 25_000,
     httpHost: "127.0.0.1",
     httpPort: 9_464,
+    gatewayHost: "127.0.0.1",
+    gatewayPort: 8_464,
+    gatewayTokens: "",
+    gatewayTokensFile: "",
+    gatewayBodyBytes: 1_048_576,
+    gatewayBatch: 256,
+    gatewayEventsPerMinute: 60_000,
+    gatewayRequestMs: 10_000,
+    stripeSecrets: "",
+    stripeToleranceMs: 300_000,
     logLevel: "info",
   });
 });
@@ -177,6 +187,12 @@ test.each([
   expect(problems[0]?.allowed).toContain(meant);
 });
 
+test("a secret is not shown, not even to whoever got it wrong", () => {
+  const secret = `canary${"x".repeat(70_000)}`;
+  const problems = problemsOf({ ...ADDRESSES, JUNBAN_GATEWAY_TOKENS: secret });
+  expect(problems).toMatchObject([{ variable: "JUNBAN_GATEWAY_TOKENS", value: "(hidden)" }]);
+});
+
 test("an unknown variable is a problem, its value is not repeated, and no far-fetched name is suggested", () => {
   const problems = problemsOf({ ...ADDRESSES, JUNBAN_FLUX_CAPACITOR_PASSWORD: "canary-2" });
   expect(problems).toEqual([
@@ -195,6 +211,8 @@ test("names of the tests and of Kubernetes' service links are no mistakes, a mis
     JUNBAN_WORKER_SERVICE_PORT_HTTP: "9464",
     JUNBAN_WORKER_PORT: "tcp://10.0.0.1:9464",
     JUNBAN_WORKER_PORT_9464_TCP_ADDR: "10.0.0.1",
+    JUNBAN_GATEWAY_SERVICE_HOST: "10.0.0.2",
+    JUNBAN_GATEWAY_PORT: "tcp://10.0.0.2:8464",
   };
   expect(
     problemsOf({ ...ADDRESSES, ...links, JUNBAN_TEST_REDIS_URL: "redis://x", JUNBAN_REDIS_SERVER: "/x" }),

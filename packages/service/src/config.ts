@@ -56,7 +56,8 @@ function readSettings(env: NodeJS.ProcessEnv, problems: ConfigProblem[]): Settin
     if (value === undefined) return [key, variable.fallback];
     const parsed = variable.schema.safeParse(value);
     if (parsed.success) return [key, parsed.data];
-    problems.push({ variable: variable.name, value: shown(redactedText(value)), allowed: variable.allowed });
+    const told = variable.isSecret === true ? "(hidden)" : shown(redactedText(value));
+    problems.push({ variable: variable.name, value: told, allowed: variable.allowed });
     return [key, variable.fallback];
   });
   return Object.fromEntries(read) as Settings;

@@ -6,6 +6,8 @@ export interface Variable<T> {
   schema: z.ZodType<T>;
   allowed: string;
   fallback: T;
+  /** Its value is never shown, not even to whoever got it wrong. */
+  isSecret?: boolean;
 }
 
 /** The event families that a worker can serve. */
@@ -14,6 +16,11 @@ export type FamilyName = (typeof FAMILY_NAMES)[number];
 
 const HOUR_MS = 3_600_000;
 const TEN_YEARS_MS = 87_600 * HOUR_MS;
+
+const HOST_RULE = {
+  pattern: /^[0-9A-Za-z.:_-]{1,253}$/,
+  allowed: "an address or a host name of this machine",
+};
 
 /** Every variable that has a default; the two addresses have none and are read apart. */
 export const VARIABLES = {
@@ -49,11 +56,37 @@ export const VARIABLES = {
   forwardKeepMs: milliseconds("JUNBAN_FORWARD_KEEP_MS", 168 * HOUR_MS, { min: 1, max: TEN_YEARS_MS }),
   forwardReplicas: whole("JUNBAN_FORWARD_REPLICAS", 0, { min: 0, max: 100, unit: "replicas" }),
   shutdownGraceMs: milliseconds("JUNBAN_SHUTDOWN_GRACE_MS", 25_000, { min: 1, max: HOUR_MS }),
-  httpHost: text("JUNBAN_HTTP_HOST", "127.0.0.1", {
-    pattern: /^[0-9A-Za-z.:_-]{1,253}$/,
-    allowed: "an address or a host name of this machine",
-  }),
+  httpHost: text("JUNBAN_HTTP_HOST", "127.0.0.1", HOST_RULE),
   httpPort: whole("JUNBAN_HTTP_PORT", 9_464, { min: 0, max: 65_535, unit: "a port; 0 takes a free one" }),
+  // Not JUNBAN_GATEWAY_PORT: that is what Kubernetes sets beside a service called junban-gateway.
+  gatewayHost: text("JUNBAN_GATEWAY_HTTP_HOST", "127.0.0.1", HOST_RULE),
+  gatewayPort: whole("JUNBAN_GATEWAY_HTTP_PORT", 8_464, {
+    min: 0,
+    max: 65_535,
+    unit: "a port; 0 takes a free one",
+  }),
+  gatewayTokens: secret("JUNBAN_GATEWAY_TOKENS", "a list of tokens as JSON (docs/gateway.md)"),
+  gatewayTokensFile: text("JUNBAN_GATEWAY_TOKENS_FILE", "", {
+    pattern: /^[^\0]{1,4096}$/,
+    allowed: "the path of a file that holds a list of tokens as JSON (docs/gateway.md)",
+  }),
+  gatewayBodyBytes: whole("JUNBAN_GATEWAY_BODY_BYTES", 1_048_576, {
+    min: 1_024,
+    max: 16_777_216,
+    unit: "bytes",
+  }),
+  gatewayBatch: whole("JUNBAN_GATEWAY_BATCH", 256, { min: 1, max: 10_000, unit: "events" }),
+  gatewayEventsPerMinute: whole("JUNBAN_GATEWAY_EVENTS_PER_MINUTE", 60_000, {
+    min: 1,
+    max: 100_000_000,
+    unit: "events a minute",
+  }),
+  gatewayRequestMs: milliseconds("JUNBAN_GATEWAY_REQUEST_MS", 10_000, { min: 100, max: 300_000 }),
+  stripeSecrets: secret("JUNBAN_GATEWAY_STRIPE_SECRETS", "signing secrets (whsec_…), separated by commas"),
+  stripeToleranceMs: milliseconds("JUNBAN_GATEWAY_STRIPE_TOLERANCE_MS", 300_000, {
+    min: 1_000,
+    max: HOUR_MS,
+  }),
   logLevel: oneOf("LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
 } as const satisfies Record<string, Variable<unknown>>;
 
@@ -97,6 +130,11 @@ function whole(
 
 function text(name: string, fallback: string, rule: { pattern: RegExp; allowed: string }): Variable<string> {
   return { name, fallback, allowed: rule.allowed, schema: z.string().regex(rule.pattern) };
+}
+
+/** Not set by default. What is right inside, whoever uses it says. */
+function secret(name: string, allowed: string): Variable<string> {
+  return { name, fallback: "", allowed, isSecret: true, schema: z.string().min(1).max(65_536) };
 }
 
 function oneOf<const T extends string>(

@@ -68,6 +68,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/chaos", ["apps/chaos"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],
+  ["test/gateway", ["apps/gateway"]],
   ["test/explore", ["test/fleet", "test/handoff-lock"]],
   ["test/mutation", ["test/architecture"]],
 ]);

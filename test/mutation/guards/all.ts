@@ -1,5 +1,6 @@
 import { COMMIT_GROUPS_GUARDS } from "./commit-groups.ts";
 import { EVENT_QUEUES_GUARDS } from "./event-queues.ts";
+import { GATEWAY_GUARDS } from "./gateway.ts";
 import type { Guard } from "./guard.ts";
 import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
@@ -24,4 +25,5 @@ export const GUARDS: readonly Guard[] = [
   ...RELAY_GUARDS,
   ...SERVICE_GUARDS,
   ...UPSTREAM_OUTBOX_GUARDS,
+  ...GATEWAY_GUARDS,
 ];

@@ -1,0 +1,178 @@
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPublisher } from "@junban/event-queues";
+import {
+  ConfigError,
+  createLogger,
+  createProcessMetrics,
+  createShutdown,
+  exitCodeOf,
+  reachWithin,
+  startHttpServer,
+  withoutPassword,
+} from "@junban/service";
+import type { Config, Logger, Shutdown } from "@junban/service";
+import type { FastifyInstance } from "fastify";
+import { GatewayMetrics } from "./gateway-metrics.ts";
+import { Intake } from "./intake.ts";
+import { OutageLog } from "./outage-log.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { openRedisProbe } from "./redis-probe.ts";
+import type { RedisProbe } from "./redis-probe.ts";
+import { createGatewayServer } from "./server.ts";
+import { readGatewaySettings } from "./settings.ts";
+import type { GatewaySettings } from "./settings.ts";
+import { StripeWebhook } from "./stripe/webhook.ts";
+import { TokenBook } from "./token-book.ts";
+
+/** What closing connections may take, out of the grace. */
+const CLOSING_MS = 3_000;
+
+/**
+ * The whole life of a gateway process, from its environment to its exit code: configuration, health server, Redis reached,
+ * requests taken; then, when asked to stop, everything in the opposite order. Never rejects.
+ */
+export async function runGateway({ env }: { readonly env: NodeJS.ProcessEnv }): Promise<void> {
+  process.stderr.on("error", () => undefined);
+  let settings: GatewaySettings;
+  try {
+    settings = await readGatewaySettings(env);
+  } catch (error) {
+    // There is no logger yet, and a person reads this.
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = exitCodeOf(error);
+    return;
+  }
+  const { config } = settings;
+  const logger = createLogger({ name: "gateway", level: config.logLevel });
+  const shutdown = createShutdown({ graceMs: config.shutdownGraceMs, logger });
+  try {
+    await start({ settings, logger, shutdown });
+  } catch (error) {
+    // Being asked to stop in the middle of the start is no failure of the start.
+    if (shutdown.signal.aborted) return;
+    logger.fatal({ err: error }, "the gateway cannot start");
+    await shutdown.begin("the start failed", exitCodeOf(error));
+  }
+}
+
+interface Start {
+  readonly settings: GatewaySettings;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+}
+
+async function start({ settings, logger, shutdown }: Start): Promise<void> {
+  const { config, tokens, stripeSecrets } = settings;
+  const metrics = createProcessMetrics();
+  const probe = openRedisProbe(config.redisUrl);
+  let isServing = false;
+  const http = await startHttpServer({
+    host: config.httpHost,
+    port: config.httpPort,
+    // An answer at all is the answer: the event loop turns.
+    live: () => true,
+    ready: async () => readiness(probe, { isServing, isEnding: shutdown.signal.aborted }),
+    metrics: () => metrics.text(),
+  });
+  const publisher = createPublisher({
+    redis: config.redisUrl,
+    prefix: config.prefix,
+    laneCap: config.laneCap,
+    laneTtlMs: config.laneTtlMs,
+  });
+  try {
+    const say = (line: string): void => logger.warn({}, line);
+    const { signal } = shutdown;
+    const ask = async (): Promise<void> => {
+      await probe.fitness();
+    };
+    await reachWithin({ service: "Redis", address: config.redisUrl, probe: ask, say, signal });
+    refuseEviction(await probe.fitness(), config.redisUrl);
+    signal.throwIfAborted();
+    const gatewayMetrics = new GatewayMetrics({ registry: metrics.registry });
+    const outageLog = new OutageLog({ logger });
+    const intake = new Intake({
+      publisher,
+      heard: (results, seconds) => {
+        gatewayMetrics.published(results, seconds);
+        outageLog.published(results);
+      },
+    });
+    const app = createGatewayServer({
+      tokens: new TokenBook(tokens),
+      rateLimit: new RateLimit({ perMinute: config.gatewayEventsPerMinute }),
+      intake,
+      stripe: stripeWebhook(settings, { intake, metrics: gatewayMetrics }),
+      metrics: gatewayMetrics,
+      logger,
+      openapi: await readFile(new URL("../openapi.json", import.meta.url), "utf8"),
+      bodyBytes: config.gatewayBodyBytes,
+      mostEvents: config.gatewayBatch,
+      requestMs: config.gatewayRequestMs,
+      isEnding: () => shutdown.signal.aborted,
+    });
+    const port = await listen(app, config);
+    isServing = true;
+    const closeMs = Math.max(config.shutdownGraceMs - CLOSING_MS, config.shutdownGraceMs / 2);
+    shutdown.add({ name: "requests", run: async () => closeWithin(app, closeMs) });
+    const stripe = stripeSecrets.length > 0;
+    logger.info({ port, httpPort: http.port, senders: tokens.length, stripe }, "the gateway serves");
+  } finally {
+    shutdown.add({ name: "publisher", run: async () => publisher.close() });
+    shutdown.add({ name: "probe", run: () => probe.close() });
+    shutdown.add({ name: "health server", run: async () => http.close() });
+  }
+}
+
+/** Whether Redis is there for an event that comes now. One at its memory limit is, and the event is answered 503. */
+async function readiness(
+  probe: RedisProbe,
+  { isServing, isEnding }: { isServing: boolean; isEnding: boolean },
+): Promise<{ ok: boolean; detail: { redis: string; requests: string } }> {
+  const redis = await probe.fitness().catch(() => "silent");
+  const whileUp = isServing ? "taken" : "starting";
+  const requests = isEnding ? "ending" : whileUp;
+  return { ok: redis === "answers" && requests === "taken", detail: { redis, requests } };
+}
+
+/** What is acknowledged must not be dropped by Redis afterwards. A restart alone does not help. */
+function refuseEviction(fitness: "answers" | "may-evict", redisUrl: string): void {
+  if (fitness === "answers") return;
+  const allowed = "a Redis with maxmemory-policy noeviction; others may drop what was acknowledged";
+  throw new ConfigError({ problems: [{ variable: "REDIS_URL", value: withoutPassword(redisUrl), allowed }] });
+}
+
+function stripeWebhook(
+  { config, stripeSecrets }: GatewaySettings,
+  { intake, metrics }: { intake: Intake; metrics: GatewayMetrics },
+): StripeWebhook | null {
+  if (stripeSecrets.length === 0) return null;
+  const count = metrics.webhook.bind(metrics);
+  return new StripeWebhook({ secrets: stripeSecrets, toleranceMs: config.stripeToleranceMs, intake, count });
+}
+
+async function listen(app: FastifyInstance, { gatewayHost, gatewayPort }: Config<"redis">): Promise<number> {
+  try {
+    await app.listen({ host: gatewayHost, port: gatewayPort });
+  } catch {
+    const allowed = `a port on which this process may listen at ${gatewayHost}`;
+    throw new ConfigError({
+      problems: [{ variable: "JUNBAN_GATEWAY_HTTP_PORT", value: String(gatewayPort), allowed }],
+    });
+  }
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** Stops listening and lets requests that arrived finish; those that are still arriving after the limit are cut off. */
+async function closeWithin(app: FastifyInstance, limitMs: number): Promise<void> {
+  const given = new AbortController();
+  const late = sleep(limitMs, undefined, { signal: given.signal }).then(
+    () => app.server.closeAllConnections(),
+    () => undefined,
+  );
+  await app.close();
+  given.abort();
+  await late;
+}

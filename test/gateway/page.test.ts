@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { startProcess } from "@junban/sandbox";
+import { expect, test } from "vitest";
+import { freshPlace, startGateway } from "./gateway-lab.ts";
+
+const LIMIT_MS = 120_000;
+const page = await readFile(new URL("../../docs/gateway.md", import.meta.url), "utf8");
+
+function blocksOf(language: string): string[] {
+  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
+    name === language ? [text ?? ""] : [],
+  );
+}
+
+async function shell(script: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const tree = await startProcess({
+    command: "sh",
+    args: ["-euc", script],
+    env: { PATH: process.env["PATH"], ...env },
+  });
+  expect({ ...(await tree.exited), said: tree.stderr() }).toEqual({ code: 0, signal: null, said: "" });
+  return tree.stdout();
+}
+
+test(
+  "docs/gateway.md makes a token that the gateway knows, and each curl of it is answered as it shows",
+  async () => {
+    const [setUp = "", ...questions] = blocksOf("sh");
+    const answers = blocksOf("json");
+    expect(questions).toHaveLength(answers.length);
+    const [list = "", token = ""] = (
+      await shell(`${setUp}\nprintf '%s\\n' "$JUNBAN_GATEWAY_TOKENS" "$token"`, {})
+    ).split("\n");
+    const gateway = await startGateway(freshPlace(), {}, { token, list });
+    const env = { gateway: `http://127.0.0.1:${gateway.port}`, token };
+    for (const [index, question] of questions.entries()) {
+      expect(JSON.parse(await shell(question, env))).toEqual(JSON.parse(answers[index] ?? ""));
+    }
+  },
+  LIMIT_MS,
+);
+
+test("docs/gateway.md names every metric of the gateway, and no other", async () => {
+  const gateway = await startGateway(freshPlace());
+  const { text } = await gateway.health("/metrics");
+  const exposed = [...text.matchAll(/^# TYPE (junban_gateway_\w+) /gm)].map(([, name = ""]) => name);
+  const named = [...page.matchAll(/`(junban_gateway_\w+)`/g)].map(([, name = ""]) => name);
+  expect([...new Set(named)].toSorted()).toEqual(exposed.toSorted());
+});
+
+test("docs/gateway.md names every code that an answer may have", async () => {
+  const description = await readFile(new URL("../../apps/gateway/openapi.json", import.meta.url), "utf8");
+  const source = await readFile(new URL("../../apps/gateway/src/refusal.ts", import.meta.url), "utf8");
+  const codes = [
+    ...description.matchAll(/"([A-Z]+_[A-Z_]+|CONFLICT|CLOSED)"/g),
+    ...source.matchAll(/^ {2}([A-Z_]+): \d/gm),
+  ];
+  const spoken = codes
+    .map(([, code = ""]) => code)
+    .filter((code) => !/^(?:REDIS_|REPLICAS_|NOT_FOUND|INTERNAL|BAD_)/.test(code));
+  expect(spoken.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});
