@@ -20,3 +20,7 @@ export type { ConsumeOptions, Consumer, ConsumerState } from "./consumer.ts";
 export type { IncomingJob, JobEnd } from "./job.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";
+export { UPDATES_QUEUE } from "./update-names.ts";
+export { consumeUpdates, unsubscribeUpdates } from "./update-consumer.ts";
+export type { ConsumeUpdatesOptions, UpdatesConsumer } from "./update-consumer.ts";
+export type { QueuedUpdate } from "./queue-worker.ts";

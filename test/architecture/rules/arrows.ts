@@ -12,6 +12,7 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["order-store", ["orders"]],
   ["event-queues", ["orders", "handoff-lock"]],
   ["order-stories", ["orders"]],
+  ["order-updates", ["event-queues", "handoff-lock"]],
   ["trial", ["orders", "order-store", "order-stories", "sandbox"]],
 ]);
 

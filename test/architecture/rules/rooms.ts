@@ -8,7 +8,7 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bullmq", ["packages/event-queues/", "apps/bench/"]],
   ["kysely", ["packages/order-store/"]],
   ["pg", ["packages/order-store/", "packages/sandbox/"]],
-  ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
+  ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "packages/order-updates/", "apps/"]],
   ["pino", ["packages/service/"]],
   ["prom-client", ["packages/service/", "apps/worker/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
@@ -66,8 +66,16 @@ const STATEMENT: readonly RegExp[] = [
   /^\s*(BEGIN|COMMIT|ROLLBACK)\b/,
 ];
 
-/** Rooms that talk to Postgres: the store, and the sandbox for the administration of its throwaway servers. */
-const SQL_ROOMS: readonly string[] = ["packages/order-store/", "packages/sandbox/"];
+/**
+ * Rooms that talk to Postgres: the store; the sandbox for the administration of its throwaway servers; and the guard of
+ * subscribers, whose one table lies in the subscriber's own database, of which the store knows nothing.
+ */
+const SQL_ROOMS: readonly string[] = [
+  "packages/order-store/",
+  "packages/sandbox/",
+  "packages/order-updates/src/guard-in-postgres.ts",
+  "packages/order-updates/src/guard-table.ts",
+];
 
 /** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */
 export function straySql(sources: readonly Source[]): Violation[] {

@@ -1,0 +1,76 @@
+/** Every error of this package has a code, and data where there is some. */
+export type OrderUpdatesErrorCode =
+  | "INVALID_OPTION"
+  | "GUARD_TABLE_MISSING"
+  | "HANDLER_FAILED"
+  | "TRANSACTION_ENDED"
+  | "NOT_COMMITTED"
+  | "STALE_READ";
+
+/** What all errors of this package have in common. */
+export class OrderUpdatesError extends Error {
+  readonly code: OrderUpdatesErrorCode;
+
+  constructor(code: OrderUpdatesErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** Thrown when an option is outside its limits. */
+export class InvalidOptionError extends OrderUpdatesError {
+  readonly option: string;
+
+  constructor({ option, rule }: { option: string; rule: string }) {
+    super("INVALID_OPTION", `${option}: ${rule}`);
+    this.option = option;
+  }
+}
+
+/** Thrown when the database has no table `order_updates_seen`: call `createGuardTable` first. */
+export class GuardTableMissingError extends OrderUpdatesError {
+  constructor(options?: ErrorOptions) {
+    super("GUARD_TABLE_MISSING", "the table order_updates_seen is missing: call createGuardTable", options);
+  }
+}
+
+/** Reported when a handler threw; `cause` is what it threw. The update comes again. */
+export class HandlerFailedError extends OrderUpdatesError {
+  readonly lcid: string;
+  readonly version: number;
+
+  constructor({ lcid, version }: { lcid: string; version: number }, options: ErrorOptions) {
+    super("HANDLER_FAILED", `the handler failed at version ${version} of ${lcid}`, options);
+    this.lcid = lcid;
+    this.version = version;
+  }
+}
+
+/** Reported when a handler ended the transaction it was lent. The version did not advance; its effects may happen again. */
+export class TransactionEndedError extends OrderUpdatesError {
+  constructor() {
+    super("TRANSACTION_ENDED", "the handler ended the transaction it was lent");
+  }
+}
+
+/** Reported when the server answered COMMIT with a rollback, because a statement had failed before. Nothing happened. */
+export class NotCommittedError extends OrderUpdatesError {
+  constructor() {
+    super("NOT_COMMITTED", "the server rolled back instead of committing");
+  }
+}
+
+/** Thrown when a read kept answering with an older version than the update's. */
+export class StaleReadError extends OrderUpdatesError {
+  readonly lcid: string;
+  readonly wanted: number;
+  readonly got: number | null;
+
+  constructor({ lcid, wanted, got }: { lcid: string; wanted: number; got: number | null }) {
+    super("STALE_READ", `${lcid} was read at version ${got ?? "none"}, wanted ${wanted} or later`);
+    this.lcid = lcid;
+    this.wanted = wanted;
+    this.got = got;
+  }
+}
