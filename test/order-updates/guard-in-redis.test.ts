@@ -45,7 +45,8 @@ test("without a database, a missing version is a gap after a bounded time", asyn
 });
 
 test("a holder that lost its lease cannot turn the remembered version back", async () => {
-  const { url, prefix, connect } = freshRedis();
+  const corner = freshRedis();
+  const { url, prefix } = corner;
   const open = (): GuardInRedis =>
     new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000, onError: () => undefined });
   const frozen = open();
@@ -56,7 +57,7 @@ test("a holder that lost its lease cannot turn the remembered version back", asy
       thaw = resolve;
     });
   });
-  const redis = connect();
+  const redis = corner.connect();
   await eventually(async () => (await redis.del(`${prefix}:lock:{A}`)) === 1);
   expect(await next.pass({ lcid: "A", version: 1 }, async () => {})).toEqual({ kind: "handled", gap: null });
   expect(await next.pass({ lcid: "A", version: 2 }, async () => {})).toEqual({ kind: "handled", gap: null });

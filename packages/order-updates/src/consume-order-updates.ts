@@ -63,7 +63,7 @@ export async function consumeOrderUpdates(
   const desk = new UpdateDesk({
     settings,
     observers: options,
-    guard: guard as Guard<Partial<TransactionContext>>,
+    guard,
     stopping: stopping.signal,
     handler: handler as Handler<Partial<TransactionContext>>,
   });

@@ -22,7 +22,7 @@ export interface DatabaseClient {
   query(
     text: string,
     values?: unknown[],
-  ): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null; readonly command: string }>;
+  ): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
   on(event: "error", listener: (error: Error) => void): unknown;
   off(event: "error", listener: (error: Error) => void): unknown;
   release(destroy?: boolean): void;

@@ -4,7 +4,6 @@ export type OrderUpdatesErrorCode =
   | "GUARD_TABLE_MISSING"
   | "HANDLER_FAILED"
   | "TRANSACTION_ENDED"
-  | "NOT_COMMITTED"
   | "STALE_READ";
 
 /** What all errors of this package have in common. */
@@ -51,13 +50,6 @@ export class HandlerFailedError extends OrderUpdatesError {
 export class TransactionEndedError extends OrderUpdatesError {
   constructor() {
     super("TRANSACTION_ENDED", "the handler ended the transaction it was lent");
-  }
-}
-
-/** Reported when the server answered COMMIT with a rollback, because a statement had failed before. Nothing happened. */
-export class NotCommittedError extends OrderUpdatesError {
-  constructor() {
-    super("NOT_COMMITTED", "the server rolled back instead of committing");
   }
 }
 

@@ -12,7 +12,6 @@ export {
   GuardTableMissingError,
   HandlerFailedError,
   InvalidOptionError,
-  NotCommittedError,
   OrderUpdatesError,
   StaleReadError,
   TransactionEndedError,

@@ -25,15 +25,16 @@ export function readSettings(options: ConsumeOrderUpdatesOptions): Settings {
   within("concurrency", concurrency, { least: 1, most: 1_000 });
   within("retryMs", retryMs, { least: 1, most: 60_000 });
   within("leaseMs", leaseMs, { least: 1_000, most: 300_000 });
-  if (!(gapWaitMs >= 0))
+  if (!(gapWaitMs >= 0)) {
     throw new InvalidOptionError({ option: "gapWaitMs", rule: "a number from 0, or Infinity" });
+  }
   return { prefix, concurrency, gapWaitMs, retryMs, leaseMs };
 }
 
 /** A name becomes part of keys and of a queue's name. */
 export function checkName(name: string): void {
-  if (!NAME.test(name))
-    throw new InvalidOptionError({ option: "name", rule: "1 to 64 letters, digits, - and _" });
+  if (NAME.test(name)) return;
+  throw new InvalidOptionError({ option: "name", rule: "1 to 64 letters, digits, - and _" });
 }
 
 function within(option: string, value: number, { least, most }: { least: number; most: number }): void {
