@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { GuardInPostgres } from "../../packages/order-updates/src/guard-in-postgres.ts";
 import { eventually } from "../support/index.ts";
 import { nameOf, openPool, openStation, effectsOf } from "./setting.ts";
 
@@ -168,4 +169,18 @@ test("a job that names no order and version fails for good, and others flow", as
   await station.send("A", 1);
   await eventually(async () => seen.begun.length === 1 && (await station.left()) === 4);
   expect(await effectsOf(pool)).toEqual(["A@1"]);
+});
+
+test("while one consumer's handler is at an order, another's is not begun for it, even for the same version", async () => {
+  const pool = await openPool();
+  const open = (): GuardInPostgres =>
+    new GuardInPostgres({ database: pool, name: "billing", gapWaitMs: 0, idleMs: 30_000 });
+  const begun: string[] = [];
+  await open().pass({ lcid: "A", version: 1 }, async () => {
+    const other = await open().pass({ lcid: "A", version: 1 }, async () => {
+      begun.push("other");
+    });
+    expect(other).toEqual({ kind: "busy" });
+  });
+  expect(begun).toEqual([]);
 });

@@ -66,3 +66,20 @@ test("a holder that lost its lease cannot turn the remembered version back", asy
   expect(await next.pass({ lcid: "A", version: 2 }, async () => {})).toEqual({ kind: "skipped", last: 2 });
   await Promise.all([frozen.close(), next.close()]);
 });
+
+test("without a database, while one consumer's handler is at an order, another's is not begun for it", async () => {
+  const { url, prefix } = freshRedis();
+  const open = (): GuardInRedis =>
+    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000, onError: () => undefined });
+  const one = open();
+  const two = open();
+  const begun: string[] = [];
+  await one.pass({ lcid: "A", version: 1 }, async () => {
+    const other = await two.pass({ lcid: "A", version: 1 }, async () => {
+      begun.push("other");
+    });
+    expect(other).toEqual({ kind: "busy" });
+  });
+  expect(begun).toEqual([]);
+  await Promise.all([one.close(), two.close()]);
+});
