@@ -6,13 +6,15 @@ import { lastingSettings, openConnection } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
 import { CorkedWrites } from "./corked-writes.ts";
 import type { ErrorReports } from "./error-reports.ts";
+import { UnusableUpdateError } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
 import { GiantData } from "./giant-data.ts";
 import type { JobEnd } from "./job.ts";
 import { RunningJobs } from "./running-jobs.ts";
 
-/** A job of a queue that belongs to no family. */
+/** A job of a queue of updates. */
 export interface QueuedUpdate {
+  /** What the job carries, parsed; whatever somebody put there. */
   readonly data: unknown;
   /** How often this job was delayed before. */
   readonly stepsBack: number;
@@ -28,6 +30,7 @@ export interface QueueWorkerOptions {
   readonly lockDurationMs: number;
   readonly keepFailed: number;
   process(job: QueuedUpdate): Promise<JobEnd>;
+  onUnusable(error: UnusableUpdateError): void;
 }
 
 const SUPERVISE_EVERY_MS = 1_000;
@@ -89,8 +92,20 @@ export class QueueWorker {
   }
 
   async #process(job: Job<unknown, JobEnd>): Promise<JobEnd> {
+    const end = await this.#endOf(job);
+    if (end.kind === "unusable") {
+      const { queueName } = this.#options;
+      this.#options.onUnusable(
+        new UnusableUpdateError({ queue: queueName, jobId: job.id ?? "", reason: end.reason }),
+      );
+    }
+    return end;
+  }
+
+  async #endOf(job: Job<unknown, JobEnd>): Promise<JobEnd> {
     if (job.data === UNREADABLE) return { kind: "unusable", reason: "its data is not JSON" };
     if (job.data instanceof GiantData) return { kind: "unusable", reason: GiantData.rule };
+    // A stall is a crashed or overdue run, not a step back.
     const stepsBack = Math.max(0, job.attemptsStarted - 1 - job.stalledCounter);
     try {
       return await this.#options.process({ data: job.data, stepsBack });

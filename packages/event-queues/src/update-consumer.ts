@@ -1,10 +1,11 @@
-import { Queue } from "bullmq";
+import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { lastingSettings, openConnection, within } from "./connection.ts";
+import { lastingSettings, openConnection, unavailable, within } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
 import { ErrorReports } from "./error-reports.ts";
 import type { JobEnd } from "./job.ts";
 import { QUEUE_PREFIX } from "./names.ts";
+import { openQueue } from "./open-queue.ts";
 import { QueueWorker } from "./queue-worker.ts";
 import type { QueuedUpdate } from "./queue-worker.ts";
 import { UPDATES_QUEUE, updateNamesKey, updatesQueueOf } from "./update-names.ts";
@@ -20,7 +21,7 @@ export interface ConsumeUpdatesOptions {
   readonly lockDurationMs: number;
   /** Must be idempotent. A rejection counts as `delayed` and is reported. */
   process(job: QueuedUpdate): Promise<JobEnd>;
-  /** Told once per outage and kind of trouble. */
+  /** Told once per outage and kind of trouble, and of every job that is unusable ({@link UnusableUpdateError}). */
   onError(error: Error): void;
 }
 
@@ -30,35 +31,51 @@ export interface UpdatesConsumer {
 }
 
 const START_MS = 10_000;
+const UNSUBSCRIBE_MS = 60_000;
+const SHORTEST_SILENCE_MS = 5_000;
 const KEEP_FAILED = 1_000;
 
 /**
  * Subscribes a name and consumes its updates. A BullMQ queue hands each job to one taker, so whoever takes a job from the
- * relay's queue copies it to the queue of every subscribed name before it ends: at least once, like all else here.
+ * relay's queue copies it to the queue of every subscribed name, and ends it only when each of them has its copy: whoever dies
+ * in between leaves the job to be taken and copied once more. At least once, like all else here.
  *
  * @throws {QueueUnavailableError} when Redis did not take the subscription within ten seconds.
  */
 export async function consumeUpdates(options: ConsumeUpdatesOptions): Promise<UpdatesConsumer> {
   const { redis, prefix = QUEUE_PREFIX, name, concurrency, lockDurationMs } = options;
   const reports = new ErrorReports((error) => options.onError(error));
-  const client = openConnection(redis, { ...lastingSettings(), socketTimeout: lockDurationMs });
-  client.on("error", (error) => reports.add(error)).on("ready", () => reports.connected());
+  const silenceMs = Math.max(lockDurationMs, SHORTEST_SILENCE_MS);
+  const client = openConnection(redis, { ...lastingSettings(), socketTimeout: silenceMs });
+  client.on("error", (error) => reports.add(error));
+  const subscription = new Subscription(client, { prefix, name });
   try {
-    await within(client.sadd(updateNamesKey(prefix), name), START_MS);
+    await within(subscription.confirm(), START_MS);
   } catch (error) {
     client.disconnect();
-    throw error;
+    throw unavailable(error);
   }
-  const shared = { redis, prefix, client, lockDurationMs, keepFailed: KEEP_FAILED };
+  client.on("ready", () => {
+    reports.connected();
+    // A server that came back may have forgotten who was subscribed.
+    subscription.confirm().catch((error: unknown) => reports.add(error));
+  });
+  const shared = {
+    redis,
+    prefix,
+    client,
+    lockDurationMs,
+    keepFailed: KEEP_FAILED,
+    onUnusable: (error: Error): void => options.onError(error),
+  };
   const queueName = updatesQueueOf(name);
   const own = new QueueWorker(
     { ...shared, queueName, concurrency, process: async (job) => options.process(job) },
     reports,
   );
-  const copier = new UpdateCopier(client, { prefix });
   // One at a time: copies keep the order of the relay as far as one process sees it.
   const incoming = new QueueWorker(
-    { ...shared, queueName: UPDATES_QUEUE, concurrency: 1, process: async (job) => copier.copy(job) },
+    { ...shared, queueName: UPDATES_QUEUE, concurrency: 1, process: async (job) => subscription.copy(job) },
     reports,
   );
   return {
@@ -69,7 +86,12 @@ export async function consumeUpdates(options: ConsumeUpdatesOptions): Promise<Up
   };
 }
 
-/** Ends a name's subscription and deletes what waits for it. Its consumers must be closed before. */
+/**
+ * Ends a name's subscription and deletes what waits for it. Its consumers must be closed before, as one that runs subscribes its
+ * name again. Doing it again is harmless, and takes along a copy that was on its way the first time.
+ *
+ * @throws {QueueUnavailableError} when Redis did not answer within a minute; what was deleted by then stays deleted.
+ */
 export async function unsubscribeUpdates(options: {
   readonly redis: RedisAddress;
   readonly prefix?: string;
@@ -78,51 +100,48 @@ export async function unsubscribeUpdates(options: {
   const { redis, prefix = QUEUE_PREFIX, name } = options;
   const client = openConnection(redis, lastingSettings());
   client.on("error", () => undefined);
+  const queue = openQueue(client, { prefix, queueName: updatesQueueOf(name) });
   try {
-    await within(client.srem(updateNamesKey(prefix), name), START_MS);
-    await within(openUpdatesQueue(client, { prefix, name }).obliterate({ force: true }), START_MS);
+    await within(client.srem(updateNamesKey(prefix), name), UNSUBSCRIBE_MS);
+    await within(queue.obliterate({ force: true }), UNSUBSCRIBE_MS);
+  } catch (error) {
+    throw unavailable(error);
   } finally {
     client.disconnect();
   }
 }
 
-class UpdateCopier {
+/** One name among those that are subscribed, and its share of copying for all of them. */
+class Subscription {
   readonly #client: Redis;
   readonly #prefix: string;
+  readonly #name: string;
   readonly #queues = new Map<string, Queue<unknown>>();
 
-  constructor(client: Redis, { prefix }: { readonly prefix: string }) {
+  constructor(client: Redis, { prefix, name }: { readonly prefix: string; readonly name: string }) {
     this.#client = client;
     this.#prefix = prefix;
+    this.#name = name;
+  }
+
+  async confirm(): Promise<void> {
+    await this.#client.sadd(updateNamesKey(this.#prefix), this.#name);
   }
 
   async copy({ data }: QueuedUpdate): Promise<JobEnd> {
-    const names = await this.#client.smembers(updateNamesKey(this.#prefix));
+    const subscribed = await this.#client.smembers(updateNamesKey(this.#prefix));
+    // Its own name whatever the set says: without any name the job would end with no copy made.
+    const names = new Set([this.#name, ...subscribed]);
     // Without ids of their own: a second copy is skipped by its version, an id could swallow a copy that is wanted.
-    await Promise.all(names.map(async (name) => this.#queueOf(name).add("order-update", data)));
+    await Promise.all([...names].map(async (name) => this.#queueOf(name).add("order-update", data)));
     return { kind: "completed" };
   }
 
   #queueOf(name: string): Queue<unknown> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const queue = openUpdatesQueue(this.#client, { prefix: this.#prefix, name });
+    const queue = openQueue(this.#client, { prefix: this.#prefix, queueName: updatesQueueOf(name) });
     this.#queues.set(name, queue);
     return queue;
   }
-}
-
-function openUpdatesQueue(
-  client: Redis,
-  { prefix, name }: { readonly prefix: string; readonly name: string },
-): Queue<unknown> {
-  const queue: Queue<unknown> = new Queue(updatesQueueOf(name), {
-    connection: client,
-    prefix,
-    skipVersionCheck: true,
-    skipWaitingForReady: true,
-    skipMetasUpdate: true,
-  });
-  // The connection's owner hears of its errors; an emitter without a listener would throw them.
-  return queue.on("error", () => undefined);
 }
