@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { GuardInPostgres } from "../../packages/order-updates/src/guard-in-postgres.ts";
+import { HandlerFailedError, readOrderUpdatesBacklog } from "../../packages/order-updates/src/index.ts";
+import type { Transaction } from "../../packages/order-updates/src/index.ts";
 import { eventually } from "../support/index.ts";
 import { nameOf, openPool, openStation, effectsOf } from "./setting.ts";
 
@@ -23,7 +25,7 @@ test("a notice that comes again is skipped, and told", async () => {
   const seen = await station.onPostgres(pool, PATIENT);
   await eventually(async () => (await station.left()) === 0 && seen.skipped.length === 3);
   expect(await effectsOf(pool)).toEqual(["A@1", "A@2"]);
-  expect(seen.consumer.counts()).toEqual({ handled: 2, gaps: 0, skipped: 3, failed: 0 });
+  expect(seen.consumer.counts()).toEqual({ handled: 2, gaps: 0, skipped: 3, failed: 0, unusable: 0 });
   expect(seen.skipped.map(nameOf).toSorted()).toEqual(["A@1", "A@2", "A@2"]);
 });
 
@@ -87,17 +89,42 @@ test("a version waits while the handler of the one before fails, and nothing of 
   );
 });
 
-test("a version whose handler keeps failing is passed after a bounded time, with a gap that says so", async () => {
+test("a version whose handler keeps failing holds up those behind it, and no other order", async () => {
   const station = openStation();
   const pool = await openPool();
-  const seen = await station.onPostgres(pool, { gapWaitMs: 300 }, async ({ version }) => {
-    if (version === 2) throw new Error("never");
+  let isWell = false;
+  const seen = await station.onPostgres(pool, PATIENT, async ({ lcid, version }) => {
+    if (lcid === "A" && version === 2 && !isWell) throw new Error("not yet");
   });
   await station.send("A", 1, 2, 3);
-  await eventually(async () => (await station.left()) === 0, { withinMs: 30_000 });
-  expect(await effectsOf(pool)).toEqual(["A@1", "A@3"]);
-  expect(seen.gaps).toEqual([{ expected: 2, got: 3 }]);
-  expect(seen.skipped).toEqual([{ lcid: "A", version: 2, last: 3 }]);
+  await eventually(() => seen.consumer.counts().failed >= 5, { withinMs: 40_000 });
+  await station.send("B", 1);
+  await eventually(async () => (await effectsOf(pool)).includes("B@1"));
+  expect(seen.begun).not.toContain("A@3");
+  isWell = true;
+  await eventually(async () => (await station.left()) === 0, { withinMs: 40_000 });
+  expect((await effectsOf(pool)).filter((effect) => effect !== "B@1")).toEqual(["A@1", "A@2", "A@3"]);
+  expect(seen.gaps).toEqual([]);
+});
+
+test("versions wait anew once the missing one has come, although its handler fails then", async () => {
+  const pool = await openPool();
+  const guard = new GuardInPostgres({ database: pool, name: "billing", gapWaitMs: 60_000, limitMs: 30_000 });
+  const act = async (): Promise<void> => {};
+  const waitLong = async (): Promise<unknown> =>
+    pool.query("update order_updates_seen set waiting_since = waiting_since - interval '1 hour'");
+  const failing = async (): Promise<void> => {
+    throw new HandlerFailedError({ lcid: "A", version: 1 }, { cause: new Error("not yet") });
+  };
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({ kind: "waiting", missing: 1 });
+  await waitLong();
+  await expect(guard.pass({ lcid: "A", version: 1 }, failing)).rejects.toThrow(HandlerFailedError);
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({ kind: "waiting", missing: 1 });
+  await waitLong();
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({
+    kind: "handled",
+    gap: { expected: 1, got: 2 },
+  });
 });
 
 test("each of two names sees every version", async () => {
@@ -123,6 +150,31 @@ test("a handler that ends the transaction it was lent is told, and its version d
   expect(seen.consumer.counts().handled).toBe(0);
 });
 
+test("a transaction that a handler keeps reaches nothing once the handler is over", async () => {
+  const station = openStation();
+  const pool = await openPool();
+  const kept: Transaction[] = [];
+  const seen = await station.onPostgres(pool, PATIENT, async (_update, { transaction }) => {
+    kept.push(transaction);
+  });
+  await station.send("A", 1);
+  await eventually(() => seen.consumer.counts().handled === 1);
+  await expect(kept[0]?.query("select 1")).rejects.toMatchObject({ code: "TRANSACTION_ENDED" });
+});
+
+test("what a deferred constraint refuses is the handler's failure, and its version does not advance", async () => {
+  const station = openStation();
+  const pool = await openPool();
+  await pool.query("create table once (a int unique deferrable initially deferred)");
+  const seen = await station.onPostgres(pool, PATIENT, async (_update, { transaction }) => {
+    await transaction.query("insert into once values (1), (1)");
+  });
+  await station.send("A", 1);
+  await eventually(() => seen.errors.length > 1);
+  expect(seen.errors[0]).toMatchObject({ code: "TRANSACTION_ENDED", cause: { code: "23505" } });
+  expect(await effectsOf(pool)).toEqual([]);
+});
+
 test("a handler that swallows a failed statement does not advance the version", async () => {
   const station = openStation();
   const pool = await openPool();
@@ -131,6 +183,7 @@ test("a handler that swallows a failed statement does not advance the version", 
   });
   await station.send("A", 1);
   await eventually(() => seen.errors.length > 1);
+  expect(seen.errors[0]).toMatchObject({ code: "TRANSACTION_ENDED", cause: { code: "25P02" } });
   expect(await effectsOf(pool)).toEqual([]);
   expect(seen.consumer.counts().handled).toBe(0);
 });
@@ -159,7 +212,7 @@ test("closing waits for the handler under way, whose effect commits", async () =
   expect(await station.left()).toBe(0);
 });
 
-test("a job that names no order and version fails for good, and others flow", async () => {
+test("a job that names no order and version fails for good, is told and kept, and others flow", async () => {
   const station = openStation();
   const pool = await openPool();
   const seen = await station.onPostgres(pool, PATIENT);
@@ -169,18 +222,25 @@ test("a job that names no order and version fails for good, and others flow", as
   await station.send("A", 1);
   await eventually(async () => seen.begun.length === 1 && (await station.left()) === 4);
   expect(await effectsOf(pool)).toEqual(["A@1"]);
+  expect(seen.consumer.counts()).toMatchObject({ handled: 1, unusable: 4 });
+  expect(seen.errors.map((error) => "code" in error && error.code)).toEqual(
+    Array.from({ length: 4 }, () => "UNUSABLE_UPDATE"),
+  );
+  const { names } = await readOrderUpdatesBacklog({ redis: station.url, prefix: station.prefix });
+  expect(names).toEqual([{ name: "billing", waiting: 0, failed: 4 }]);
 });
 
 test("while one consumer's handler is at an order, another's is not begun for it, even for the same version", async () => {
   const pool = await openPool();
   const open = (): GuardInPostgres =>
-    new GuardInPostgres({ database: pool, name: "billing", gapWaitMs: 0, idleMs: 30_000 });
+    new GuardInPostgres({ database: pool, name: "billing", gapWaitMs: 0, limitMs: 30_000 });
   const begun: string[] = [];
+  let other: unknown;
   await open().pass({ lcid: "A", version: 1 }, async () => {
-    const other = await open().pass({ lcid: "A", version: 1 }, async () => {
+    other = await open().pass({ lcid: "A", version: 1 }, async () => {
       begun.push("other");
     });
-    expect(other).toEqual({ kind: "busy" });
   });
+  expect(other).toEqual({ kind: "busy" });
   expect(begun).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { GuardInRedis } from "../../packages/order-updates/src/guard-in-redis.ts";
+import { HandlerFailedError } from "../../packages/order-updates/src/index.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import { nameOf, openStation } from "./setting.ts";
 
@@ -11,7 +12,7 @@ test("without a database, versions are handled rising and repeats are skipped", 
   const seen = await station.onRedis(PATIENT);
   await eventually(async () => (await station.left()) === 0);
   expect(seen.begun).toEqual(["A@1", "A@2", "A@3"]);
-  expect(seen.consumer.counts()).toEqual({ handled: 3, gaps: 0, skipped: 2, failed: 0 });
+  expect(seen.consumer.counts()).toEqual({ handled: 3, gaps: 0, skipped: 2, failed: 0, unusable: 0 });
 });
 
 test("without a database, two consumers never run one order's handlers at once", async () => {
@@ -48,7 +49,7 @@ test("a holder that lost its lease cannot turn the remembered version back", asy
   const corner = freshRedis();
   const { url, prefix } = corner;
   const open = (): GuardInRedis =>
-    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000, onError: () => undefined });
+    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
   const frozen = open();
   const next = open();
   let thaw = (): void => undefined;
@@ -70,16 +71,40 @@ test("a holder that lost its lease cannot turn the remembered version back", asy
 test("without a database, while one consumer's handler is at an order, another's is not begun for it", async () => {
   const { url, prefix } = freshRedis();
   const open = (): GuardInRedis =>
-    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000, onError: () => undefined });
+    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
   const one = open();
   const two = open();
   const begun: string[] = [];
+  let other: unknown;
   await one.pass({ lcid: "A", version: 1 }, async () => {
-    const other = await two.pass({ lcid: "A", version: 1 }, async () => {
+    other = await two.pass({ lcid: "A", version: 1 }, async () => {
       begun.push("other");
     });
-    expect(other).toEqual({ kind: "busy" });
   });
+  expect(other).toEqual({ kind: "busy" });
   expect(begun).toEqual([]);
   await Promise.all([one.close(), two.close()]);
+});
+
+test("without a database, versions wait anew once the missing one has come, although its handler fails then", async () => {
+  const corner = freshRedis();
+  const { url, prefix } = corner;
+  const guard = new GuardInRedis({ redis: url, prefix, gapWaitMs: 60_000, leaseMs: 10_000 });
+  const redis = corner.connect();
+  const waitLong = async (): Promise<unknown> =>
+    redis.zincrby(`${prefix}:seen:{A}`, -3_600_000, "waiting");
+  const act = async (): Promise<void> => {};
+  const failing = async (): Promise<void> => {
+    throw new HandlerFailedError({ lcid: "A", version: 1 }, { cause: new Error("not yet") });
+  };
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({ kind: "waiting", missing: 1 });
+  await waitLong();
+  await expect(guard.pass({ lcid: "A", version: 1 }, failing)).rejects.toThrow(HandlerFailedError);
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({ kind: "waiting", missing: 1 });
+  await waitLong();
+  expect(await guard.pass({ lcid: "A", version: 2 }, act)).toEqual({
+    kind: "handled",
+    gap: { expected: 1, got: 2 },
+  });
+  await guard.close();
 });

@@ -3,13 +3,17 @@ import {
   consumeOrderUpdates,
   createGuardTable,
   forgetOrderUpdates,
+  readOrderUpdatesBacklog,
 } from "../../packages/order-updates/src/index.ts";
+import { readSettings } from "../../packages/order-updates/src/settings.ts";
 import { eventually } from "../support/index.ts";
 import { openPool, openStation } from "./setting.ts";
 
 test.each([
   ["name", { name: "a:b" }],
   ["name", { name: "" }],
+  ["name", { name: "b".repeat(49) }],
+  ["prefix", { prefix: "{junban}" }],
   ["concurrency", { concurrency: 0 }],
   ["gapWaitMs", { gapWaitMs: Number.NaN }],
   ["retryMs", { retryMs: 0 }],
@@ -20,6 +24,12 @@ test.each([
     async () => {},
   );
   await expect(start).rejects.toMatchObject({ code: "INVALID_OPTION", option });
+});
+
+test("by default a missing version is waited for three leases long, so that a crash makes no gap", () => {
+  const options = { redis: "redis://127.0.0.1:1", name: "billing" };
+  expect(readSettings(options)).toMatchObject({ leaseMs: 10_000, gapWaitMs: 30_000 });
+  expect(readSettings({ ...options, leaseMs: 2_000 })).toMatchObject({ gapWaitMs: 6_000 });
 });
 
 test("the guard's table is created once, however many ask at once", async () => {
@@ -37,8 +47,16 @@ test("updates wait for a name that nobody serves, until it is forgotten", async 
   await station.send("A", 1, 2);
   await eventually(() => shipping.consumer.counts().handled === 2);
   expect(await station.left("billing")).toBe(2);
-  await forgetOrderUpdates({ redis: station.url, prefix: station.prefix, name: "billing" });
+  const { url, prefix } = station;
+  expect((await readOrderUpdatesBacklog({ redis: url, prefix })).names).toEqual([
+    { name: "billing", waiting: 2, failed: 0 },
+    { name: "shipping", waiting: 0, failed: 0 },
+  ]);
+  await forgetOrderUpdates({ redis: url, prefix, name: "billing" });
   expect(await station.left("billing")).toBe(0);
+  expect((await readOrderUpdatesBacklog({ redis: url, prefix })).names.map(({ name }) => name)).toEqual([
+    "shipping",
+  ]);
   await station.send("A", 3);
   await eventually(() => shipping.consumer.counts().handled === 3);
   expect(await station.left("billing")).toBe(0);

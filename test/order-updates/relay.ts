@@ -11,23 +11,30 @@ export interface Relay {
   left(name?: string): Promise<number>;
 }
 
-/** Puts jobs where the relay puts them, as it does. */
+/** Puts jobs where the relay puts them, but without its ids, under which a repeat could be swallowed before it is a repeat. */
 export function lastingRelay({ url, prefix }: { readonly url: string; readonly prefix: string }): Relay {
   const connection = new Redis(url, { maxRetriesPerRequest: null });
-  const queue = new Queue(UPDATES_QUEUE, { connection, prefix });
+  connection.on("error", () => undefined);
+  const open = (name: string): Queue => {
+    const queue = new Queue(name, { connection, prefix });
+    return queue.on("error", () => undefined);
+  };
+  const queue = open(UPDATES_QUEUE);
   onTestFinished(async () => {
     await queue.close();
     connection.disconnect();
   });
   return {
     send: async (lcid, ...versions) => {
-      for (const version of versions) await queue.add("order-update", { lcid, version, status: "open" });
+      const event = { source: "/shop", id: "evt-1", type: "order.placed" };
+      const order = { status: "placed", payableMinor: 1200 };
+      for (const version of versions) await queue.add(event.type, { lcid, version, event, order });
     },
     sendRaw: async (data) => {
       await queue.add("order-update", data);
     },
     left: async (name = "billing") => {
-      const own = new Queue(`{order-updates.${name}}`, { connection, prefix });
+      const own = open(`{order-updates.${name}}`);
       const counts = await Promise.all(
         [queue, own].map(async (one) => one.getJobCountByTypes("wait", "active", "delayed", "failed")),
       );

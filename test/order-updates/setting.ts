@@ -26,10 +26,13 @@ export interface Seen {
 
 export type Overrides = Partial<Omit<ConsumeOrderUpdatesOptions, "redis" | "prefix">>;
 
-/** A corner of Redis with a relay of one's own. */
-export interface Station extends Relay {
+export interface Corner {
   readonly url: string;
   readonly prefix: string;
+}
+
+/** A corner of Redis with a relay of one's own. */
+export interface Station extends Relay, Corner {
   /** A consumer without a database. */
   onRedis(
     overrides?: Overrides,
@@ -43,8 +46,8 @@ export interface Station extends Relay {
   ): Promise<Seen>;
 }
 
-export function openStation(): Station {
-  const { url, prefix } = freshRedis();
+/** Without a server of its own, in a corner of the run's Redis. */
+export function openStation({ url, prefix }: Corner = freshRedis()): Station {
   const start = async (
     overrides: Overrides,
     consume: (options: ConsumeOrderUpdatesOptions, begun: string[]) => Promise<OrderUpdatesConsumer>,
@@ -96,14 +99,25 @@ export function openStation(): Station {
 
 /** A database of the subscriber's own, with the guard's table and one for effects. */
 export async function openPool(): Promise<pg.Pool> {
-  const pool = new pg.Pool({ connectionString: await freshDatabase(), max: 20 });
+  const pool = connectTo(await freshDatabase());
+  await prepare(pool);
+  return pool;
+}
+
+/** Connections to a database as a subscriber has them; closed when the test is over. */
+export function connectTo(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 20 });
   pool.on("error", () => undefined);
   onTestFinished(async () => pool.end());
+  return pool;
+}
+
+/** Creates the guard's table and the one for effects. */
+export async function prepare(pool: pg.Pool): Promise<void> {
   await createGuardTable(pool);
   await pool.query(
     "create table effects (id bigint generated always as identity, name text, lcid text, version int)",
   );
-  return pool;
 }
 
 /** The effects that were committed, as `lcid@version`, in the order of their writing. */

@@ -1,29 +1,22 @@
-import { consumeUpdates, unsubscribeUpdates } from "@junban/event-queues";
-import type { QueuedUpdate, RedisAddress } from "@junban/event-queues";
+import { setMaxListeners } from "node:events";
+import { consumeUpdates, readUpdateBacklog, unsubscribeUpdates } from "@junban/event-queues";
+import type { RedisAddress, UpdateBacklog } from "@junban/event-queues";
 import type {
   ConsumeOrderUpdatesOptions,
   Database,
   HandlerContext,
-  OrderUpdate,
   OrderUpdatesConsumer,
   TransactionContext,
-  UpdateCounts,
 } from "./contract.ts";
-import { HandlerFailedError } from "./errors.ts";
 import { GuardInPostgres } from "./guard-in-postgres.ts";
 import { GuardInRedis } from "./guard-in-redis.ts";
-import type { Guard, Passage } from "./guard.ts";
-import { OneAtATime } from "./one-at-a-time.ts";
+import type { Guard } from "./guard.ts";
 import { checkName, readSettings } from "./settings.ts";
 import type { Settings } from "./settings.ts";
+import { UpdateDesk } from "./update-desk.ts";
+import type { Handler } from "./update-desk.ts";
 
-const LONGEST_RETRY_MS = 60_000;
-const FIRST_LOOK_MS = 100;
-const LONGEST_LOOK_MS = 250;
-const LCID = /^[0-9A-Za-z._:@/+=~-]{1,128}$/;
-
-type JobEnd = Awaited<ReturnType<Parameters<typeof consumeUpdates>[0]["process"]>>;
-type Handler<Context> = (update: OrderUpdate, context: Context) => Promise<void>;
+type Options<Given> = ConsumeOrderUpdatesOptions & Given;
 
 /**
  * Calls the handler for each order's updates, versions rising, none twice. With `database`, the effect a handler writes in
@@ -34,37 +27,29 @@ type Handler<Context> = (update: OrderUpdate, context: Context) => Promise<void>
  * @throws {QueueUnavailableError} when Redis did not take the subscription within ten seconds.
  */
 export async function consumeOrderUpdates(
-  options: ConsumeOrderUpdatesOptions & { readonly database: Database },
+  options: Options<{ readonly database: Database }>,
   handler: Handler<TransactionContext>,
 ): Promise<OrderUpdatesConsumer>;
 export async function consumeOrderUpdates(
-  options: ConsumeOrderUpdatesOptions & { readonly database?: undefined },
+  options: Options<{ readonly database?: undefined }>,
   handler: Handler<HandlerContext>,
 ): Promise<OrderUpdatesConsumer>;
 export async function consumeOrderUpdates(
-  options: ConsumeOrderUpdatesOptions & { readonly database?: Database | undefined },
+  options: Options<{ readonly database?: Database | undefined }>,
   handler: Handler<TransactionContext>,
 ): Promise<OrderUpdatesConsumer> {
   const settings = readSettings(options);
-  const { database, redis, name } = options;
-  const { gapWaitMs, leaseMs } = settings;
-  const report = (error: Error): void => options.onError?.(error);
+  const { redis, name } = options;
   const stopping = new AbortController();
-  const guard =
-    database === undefined
-      ? new GuardInRedis({
-          redis,
-          prefix: `${settings.prefix}:updates:${name}`,
-          gapWaitMs,
-          leaseMs,
-          onError: report,
-        })
-      : new GuardInPostgres({ database, name, gapWaitMs, idleMs: leaseMs });
+  // Every handler under way listens, and a thousand of them are allowed.
+  setMaxListeners(0, stopping.signal);
+  const guard = guardFor(options, settings);
   const desk = new UpdateDesk({
     settings,
     observers: options,
     guard,
     stopping: stopping.signal,
+    // The guard that is chosen by the same option gives what the handler's type says.
     handler: handler as Handler<Partial<TransactionContext>>,
   });
   const consumer = await consumeUpdates({
@@ -72,9 +57,9 @@ export async function consumeOrderUpdates(
     prefix: settings.prefix,
     name,
     concurrency: settings.concurrency,
-    lockDurationMs: leaseMs,
+    lockDurationMs: settings.leaseMs,
     process: async (job) => desk.process(job),
-    onError: report,
+    onError: (error) => desk.report(error),
   }).catch(async (error: unknown) => {
     await guard.close();
     throw error;
@@ -94,100 +79,36 @@ export async function consumeOrderUpdates(
 /**
  * Ends a name's subscription and deletes the updates that wait for it; what it has seen stays where it was remembered. Its
  * consumers must be closed before. Until then the updates of a name that nobody serves pile up in Redis.
+ *
+ * @throws {InvalidOptionError} when the name or the prefix is outside its limits.
+ * @throws {QueueUnavailableError} when Redis did not answer within a minute; doing it again goes on from there.
  */
 export async function forgetOrderUpdates(options: {
   readonly redis: RedisAddress;
   readonly prefix?: string;
   readonly name: string;
 }): Promise<void> {
-  checkName(options.name);
+  checkName(options);
   await unsubscribeUpdates(options);
 }
 
-interface DeskOptions {
-  readonly settings: Settings;
-  readonly observers: Pick<ConsumeOrderUpdatesOptions, "onGap" | "onSkipped" | "onError">;
-  readonly guard: Guard<Partial<TransactionContext>>;
-  readonly stopping: AbortSignal;
-  readonly handler: Handler<Partial<TransactionContext>>;
+/**
+ * How many updates wait for each subscribed name, and how many jobs of it hold none; for metrics and alerts.
+ *
+ * @throws {QueueUnavailableError} when Redis does not answer within five seconds.
+ */
+export async function readOrderUpdatesBacklog(options: {
+  readonly redis: RedisAddress;
+  readonly prefix?: string;
+}): Promise<UpdateBacklog> {
+  return readUpdateBacklog(options);
 }
 
-/** Takes each job to the guard and says how it ends. */
-class UpdateDesk {
-  readonly #options: DeskOptions;
-  readonly #orders = new OneAtATime();
-  readonly #counts = { handled: 0, gaps: 0, skipped: 0, failed: 0 };
-
-  constructor(options: DeskOptions) {
-    this.#options = options;
-  }
-
-  counts(): UpdateCounts {
-    return { ...this.#counts };
-  }
-
-  async process({ data, stepsBack }: QueuedUpdate): Promise<JobEnd> {
-    const update = readUpdate(data);
-    if (update === null) return { kind: "unusable", reason: "it names no order and version" };
-    return this.#orders.run(update.lcid, async () => this.#attempt(update, stepsBack));
-  }
-
-  async #attempt(update: OrderUpdate, stepsBack: number): Promise<JobEnd> {
-    const { guard, stopping, observers, settings } = this.#options;
-    if (stopping.aborted) return { kind: "delayed", delayMs: 0 };
-    try {
-      return this.#ended(update, { passage: await this.#passed(guard, update), stepsBack });
-    } catch (error) {
-      this.#counts.failed += 1;
-      observers.onError?.(error instanceof Error ? error : new Error(String(error)));
-      return { kind: "delayed", delayMs: Math.min(settings.retryMs * 2 ** stepsBack, LONGEST_RETRY_MS) };
-    }
-  }
-
-  async #passed(guard: Guard<Partial<TransactionContext>>, update: OrderUpdate): Promise<Passage> {
-    const { handler, stopping } = this.#options;
-    return guard.pass(update, async (gap, context) => {
-      const signal = context.signal === undefined ? stopping : AbortSignal.any([stopping, context.signal]);
-      try {
-        await handler({ ...update, gap }, { ...context, signal });
-      } catch (error) {
-        throw new HandlerFailedError(update, { cause: error });
-      }
-    });
-  }
-
-  #ended(
-    update: OrderUpdate,
-    { passage, stepsBack }: { readonly passage: Passage; readonly stepsBack: number },
-  ): JobEnd {
-    const { observers } = this.#options;
-    switch (passage.kind) {
-      case "handled": {
-        const { gap } = passage;
-        this.#counts.handled += 1;
-        if (gap === null) return { kind: "completed" };
-        this.#counts.gaps += 1;
-        observers.onGap?.({ ...update, gap });
-        return { kind: "completed" };
-      }
-      case "skipped": {
-        const { lcid, version } = update;
-        this.#counts.skipped += 1;
-        observers.onSkipped?.({ lcid, version, last: passage.last });
-        return { kind: "completed" };
-      }
-      case "waiting":
-      case "busy":
-        return { kind: "delayed", delayMs: Math.min(FIRST_LOOK_MS * 2 ** stepsBack, LONGEST_LOOK_MS) };
-    }
-  }
-}
-
-function readUpdate(data: unknown): OrderUpdate | null {
-  if (typeof data !== "object" || data === null) return null;
-  const payload = data as Readonly<Record<string, unknown>>;
-  const { lcid, version } = payload;
-  if (typeof lcid !== "string" || !LCID.test(lcid)) return null;
-  if (typeof version !== "number" || !Number.isSafeInteger(version) || version < 1) return null;
-  return { lcid, version, gap: null, payload };
+function guardFor(
+  { database, redis, name }: Options<{ readonly database?: Database | undefined }>,
+  { prefix, gapWaitMs, leaseMs }: Settings,
+): Guard<Partial<TransactionContext>> {
+  return database === undefined
+    ? new GuardInRedis({ redis, prefix: `${prefix}:updates:${name}`, gapWaitMs, leaseMs })
+    : new GuardInPostgres({ database, name, gapWaitMs, limitMs: leaseMs });
 }

@@ -37,7 +37,7 @@ export interface Database {
 export type Transaction = Pick<DatabaseClient, "query">;
 
 export interface HandlerContext {
-  /** Fires when the consumer closes, and without a database also when the lease on the order is lost. */
+  /** Fires when the consumer closes; without a database also when the lease on the order is lost, and others may be at it. */
   readonly signal: AbortSignal;
 }
 
@@ -60,29 +60,34 @@ export interface ConsumeOrderUpdatesOptions {
   /** First part of every key, as the fleet's `JUNBAN_PREFIX`. Default `junban`. */
   readonly prefix?: string;
   /**
-   * Who consumes: 1 to 64 letters, digits, `-` and `_`. Processes of one name share the updates; every name gets all that
+   * Who consumes: 1 to 48 letters, digits, `-` and `_`. Processes of one name share the updates; every name gets all that
    * come after its first start.
    */
   readonly name: string;
   /** Handlers at once in this process, 1 to 1,000. Default 8. With a database, that many connections are used. */
   readonly concurrency?: number;
   /**
-   * How long a version waits for those before it, milliseconds from its first arrival, 0 or more. Then it goes with a gap,
-   * and those before it are skipped when they come. `Infinity`: it never goes with a gap. Default 5,000.
+   * How long a version waits for those before it that have not arrived, milliseconds, 0 or more, or `Infinity`. Then it goes with
+   * a gap, and those before it are skipped when they come. Default three times `leaseMs`; when it is shorter than that, the crash
+   * of a process can make a gap.
    */
   readonly gapWaitMs?: number;
-  /** First pause after a failed handler, milliseconds, 1 or more; it doubles with each attempt up to a minute. Default 1,000. */
+  /**
+   * First pause after a failed handler, milliseconds, 1 to 60,000. It doubles with each attempt, up to a minute or a third of
+   * `gapWaitMs`, whichever is shorter. Default 1,000.
+   */
   readonly retryMs?: number;
   /**
-   * After so long without sign of life of a process its work goes to another, milliseconds, 1,000 to 300,000; with a
-   * database also the longest pause between two statements of a handler. Default 30,000.
+   * After so long without sign of life of a process its work goes to another, milliseconds, 1,000 to 300,000. With a database also
+   * the longest statement, the longest wait for a connection, and the longest pause between two statements of a handler.
+   * Default 10,000.
    */
   readonly leaseMs?: number;
-  /** Told after an update with a gap was handled. */
+  /** Told after an update with a gap was handled. None of these three may throw. */
   onGap?(update: OrderUpdate): void;
   /** Told of each notice that came again, or too late. */
   onSkipped?(skipped: SkippedUpdate): void;
-  /** Told of each failed attempt ({@link HandlerFailedError}) and once per outage of a server. */
+  /** Told of each attempt that failed by its handler, of each unusable job, and once per outage of a server. */
   onError?(error: Error): void;
 }
 
@@ -92,8 +97,10 @@ export interface UpdateCounts {
   /** Of those handled, how many had a gap. */
   readonly gaps: number;
   readonly skipped: number;
-  /** Attempts that failed. */
+  /** Attempts that failed, by their handler or in an outage. */
   readonly failed: number;
+  /** Jobs that hold no update and were given up. */
+  readonly unusable: number;
 }
 
 export interface OrderUpdatesConsumer {

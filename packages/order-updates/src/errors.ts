@@ -2,6 +2,7 @@
 export type OrderUpdatesErrorCode =
   | "INVALID_OPTION"
   | "GUARD_TABLE_MISSING"
+  | "GUARD_UNAVAILABLE"
   | "HANDLER_FAILED"
   | "TRANSACTION_ENDED"
   | "STALE_READ";
@@ -27,10 +28,20 @@ export class InvalidOptionError extends OrderUpdatesError {
   }
 }
 
-/** Thrown when the database has no table `order_updates_seen`: call `createGuardTable` first. */
+/** Reported when the database has no table `order_updates_seen`: call `createGuardTable` first. The update comes again. */
 export class GuardTableMissingError extends OrderUpdatesError {
   constructor(options?: ErrorOptions) {
     super("GUARD_TABLE_MISSING", "the table order_updates_seen is missing: call createGuardTable", options);
+  }
+}
+
+/**
+ * Reported, once an outage, when the last version could not be read or written; `cause` says more where there is more. The update
+ * comes again. Also what a handler's own statement fails with when it is not answered within `leaseMs`.
+ */
+export class GuardUnavailableError extends OrderUpdatesError {
+  constructor({ detail }: { detail: string }, options?: ErrorOptions) {
+    super("GUARD_UNAVAILABLE", `the last version could not be read or written (${detail})`, options);
   }
 }
 
@@ -46,10 +57,14 @@ export class HandlerFailedError extends OrderUpdatesError {
   }
 }
 
-/** Reported when a handler ended the transaction it was lent. The version did not advance; its effects may happen again. */
+/**
+ * Reported when a handler left the transaction it was lent unfit to commit: it ended it, or swallowed the failure of a statement,
+ * or wrote what a deferred constraint refuses; then `cause` is Postgres' error. The version did not advance, and the update comes
+ * again. Also what a transaction fails with that is used after its handler.
+ */
 export class TransactionEndedError extends OrderUpdatesError {
-  constructor() {
-    super("TRANSACTION_ENDED", "the handler ended the transaction it was lent");
+  constructor(options?: ErrorOptions) {
+    super("TRANSACTION_ENDED", "the handler's transaction was over or broken when it was to be committed", options);
   }
 }
 

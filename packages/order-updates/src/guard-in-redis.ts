@@ -4,6 +4,7 @@ import type { Lanes } from "@junban/handoff-lock";
 import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import type { Gap, HandlerContext } from "./contract.ts";
+import { GuardUnavailableError, OrderUpdatesError } from "./errors.ts";
 import { judge } from "./guard.ts";
 import type { Guard, Notice, Passage } from "./guard.ts";
 
@@ -25,29 +26,35 @@ export class GuardInRedis implements Guard<HandlerContext> {
   readonly #prefix: string;
   readonly #gapWaitMs: number;
 
-  constructor(options: {
-    redis: RedisAddress;
-    prefix: string;
-    gapWaitMs: number;
-    leaseMs: number;
-    onError(error: Error): void;
-  }) {
+  constructor(options: { redis: RedisAddress; prefix: string; gapWaitMs: number; leaseMs: number }) {
     const { redis, prefix, gapWaitMs, leaseMs } = options;
-    this.#redis = open(redis, { maxRetriesPerRequest: 1, commandTimeout: Math.ceil(leaseMs / 3) });
-    this.#redis.on("error", (error) => options.onError(error));
+    this.#redis = open(redis, {
+      maxRetriesPerRequest: 1,
+      commandTimeout: Math.ceil(leaseMs / 3),
+      // After a failover the old connection may lead to a replica; only a new one finds the new primary.
+      reconnectOnError: (error) => error.message.startsWith("READONLY"),
+    });
+    // Whoever fetches the jobs tells of outages of this server, and each attempt that meets one says so itself.
+    this.#redis.on("error", () => undefined);
     this.#lanes = createLanes({ redis: this.#redis, prefix, leaseMs });
     this.#prefix = prefix;
     this.#gapWaitMs = gapWaitMs;
   }
 
   async pass(notice: Notice, act: Act): Promise<Passage> {
-    const entry = await this.#lanes.enter(notice.lcid);
-    if (entry.kind !== "turn") return { kind: "busy" };
-    const { turn } = entry;
     try {
-      return await this.#decided(notice, async (gap) => act(gap, { signal: turn.signal }));
-    } finally {
-      await turn.leave();
+      const entry = await this.#lanes.enter(notice.lcid);
+      if (entry.kind !== "turn") return { kind: "busy" };
+      const { turn } = entry;
+      try {
+        return await this.#decided(notice, async (gap) => act(gap, { signal: turn.signal }));
+      } finally {
+        await turn.leave();
+      }
+    } catch (error) {
+      if (error instanceof OrderUpdatesError) throw error;
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new GuardUnavailableError({ detail }, { cause: error });
     }
   }
 
@@ -67,6 +74,8 @@ export class GuardInRedis implements Guard<HandlerContext> {
     const verdict = judge({ version, last: Number(last ?? 0), waitedMs, gapWaitMs: this.#gapWaitMs });
     if (verdict.kind === "waiting" && since === null) await this.#redis.zadd(key, "NX", nowMs, "waiting");
     if (verdict.kind !== "go") return verdict;
+    // What was missing has come: should the handler fail or die, those that wait begin to wait anew.
+    if (verdict.gap === null && since !== null) await this.#redis.zrem(key, "waiting");
     await act(verdict.gap);
     await Promise.all([
       this.#redis.zadd(key, "GT", version, "version"),

@@ -1,4 +1,5 @@
 import type { Database } from "./contract.ts";
+import { withSession } from "./session.ts";
 
 /**
  * The guard's table, in the subscriber's own database: one row for each name and order. For a migration of one's own, or run
@@ -12,19 +13,19 @@ export const GUARD_TABLE_SQL = `create table if not exists order_updates_seen (
   primary key (name, lcid)
 ) with (fillfactor = 70)`;
 
-/** Creates the guard's table where it is missing. Twice is harmless; two at once are as well. */
+const LIMIT_MS = 30_000;
+
+/**
+ * Creates the guard's table where it is missing. Twice is harmless; two at once are as well.
+ *
+ * @throws {GuardUnavailableError} when Postgres did not answer a statement within 30 seconds.
+ */
 export async function createGuardTable(database: Database): Promise<void> {
-  const client = await database.connect();
-  try {
-    await client.query("begin");
+  await withSession({ database, limitMs: LIMIT_MS }, async (session) => {
+    await session.query("begin");
     // Postgres' own "if not exists" can fail when two sessions create at once.
-    await client.query("select pg_advisory_xact_lock(hashtext('order_updates_seen'))");
-    await client.query(GUARD_TABLE_SQL);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
+    await session.query("select pg_advisory_xact_lock(hashtext('order_updates_seen'))");
+    await session.query(GUARD_TABLE_SQL);
+    await session.query("commit");
+  });
 }

@@ -10,8 +10,8 @@ export type Passage =
   | { readonly kind: "handled"; readonly gap: Gap | null }
   /** This version or a later one was handled before. */
   | { readonly kind: "skipped"; readonly last: number }
-  /** Versions before it are missing and may still come. */
-  | { readonly kind: "waiting" }
+  /** Versions before it, so many, have yet to be handled. */
+  | { readonly kind: "waiting"; readonly missing: number }
   /** Another consumer of this name is at this order. */
   | { readonly kind: "busy" };
 
@@ -26,7 +26,10 @@ export type Verdict =
   | { readonly kind: "go"; readonly gap: Gap | null }
   | Extract<Passage, { readonly kind: "skipped" | "waiting" }>;
 
-/** `waitedMs` counts from the moment an order's first too early version arrived; null when none has. */
+/**
+ * `waitedMs` counts from when an order's first too early version arrived, or from when it came again after the version that is due had
+ * arrived and was not handled; null when none waits.
+ */
 export function judge(arrival: {
   readonly version: number;
   readonly last: number;
@@ -37,6 +40,6 @@ export function judge(arrival: {
   const expected = last + 1;
   if (version < expected) return { kind: "skipped", last };
   if (version === expected) return { kind: "go", gap: null };
-  if ((waitedMs ?? 0) < gapWaitMs) return { kind: "waiting" };
+  if ((waitedMs ?? 0) < gapWaitMs) return { kind: "waiting", missing: version - expected };
   return { kind: "go", gap: { expected, got: version } };
 }

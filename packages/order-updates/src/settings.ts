@@ -9,7 +9,8 @@ export interface Settings {
   readonly leaseMs: number;
 }
 
-const NAME = /^[0-9A-Za-z_-]{1,64}$/;
+const NAME = /^[0-9A-Za-z_-]{1,48}$/;
+const PREFIX = /^[0-9A-Za-z._:-]{1,64}$/;
 
 /** Fills in the defaults and checks the limits. */
 export function readSettings(options: ConsumeOrderUpdatesOptions): Settings {
@@ -17,11 +18,12 @@ export function readSettings(options: ConsumeOrderUpdatesOptions): Settings {
     name,
     prefix = "junban",
     concurrency = 8,
-    gapWaitMs = 5_000,
+    leaseMs = 10_000,
+    // What a process that died had in hands comes again after a lease, and it may be on its second way then.
+    gapWaitMs = 3 * leaseMs,
     retryMs = 1_000,
-    leaseMs = 30_000,
   } = options;
-  checkName(name);
+  checkName({ name, prefix });
   within("concurrency", concurrency, { least: 1, most: 1_000 });
   within("retryMs", retryMs, { least: 1, most: 60_000 });
   within("leaseMs", leaseMs, { least: 1_000, most: 300_000 });
@@ -31,10 +33,14 @@ export function readSettings(options: ConsumeOrderUpdatesOptions): Settings {
   return { prefix, concurrency, gapWaitMs, retryMs, leaseMs };
 }
 
-/** A name becomes part of keys and of a queue's name. */
-export function checkName(name: string): void {
-  if (NAME.test(name)) return;
-  throw new InvalidOptionError({ option: "name", rule: "1 to 64 letters, digits, - and _" });
+/** Both become part of keys, and the name of a queue's name as well. */
+export function checkName({ name, prefix = "junban" }: { name: string; prefix?: string | undefined }): void {
+  if (!NAME.test(name)) {
+    throw new InvalidOptionError({ option: "name", rule: "1 to 48 letters, digits, - and _" });
+  }
+  if (!PREFIX.test(prefix)) {
+    throw new InvalidOptionError({ option: "prefix", rule: "1 to 64 characters of 0-9 A-Z a-z . _ : -" });
+  }
 }
 
 function within(option: string, value: number, { least, most }: { least: number; most: number }): void {

@@ -73,8 +73,7 @@ const STATEMENT: readonly RegExp[] = [
 const SQL_ROOMS: readonly string[] = [
   "packages/order-store/",
   "packages/sandbox/",
-  "packages/order-updates/src/guard-in-postgres.ts",
-  "packages/order-updates/src/guard-table.ts",
+  "packages/order-updates/",
 ];
 
 /** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */
