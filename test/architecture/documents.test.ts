@@ -17,6 +17,7 @@ describe("docs/guarantees.md", () => {
       ...ids("I", 5),
       ...ids("T", 9),
       ...ids("W", 11),
+      ...ids("U", 9),
       ...ids("F", 39),
     ]);
   });

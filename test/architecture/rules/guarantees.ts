@@ -14,9 +14,9 @@ export interface TestName {
   readonly title: string;
 }
 
-const GUARANTEE = /^[LITWF]\d+$/;
+const GUARANTEE = /^[LITWUF]\d+$/;
 
-/** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11 or F3, or whatever `id` matches. */
+/** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11, U2 or F3, or whatever `id` matches. */
 export function guaranteesIn(markdown: string, id: RegExp = GUARANTEE): Guarantee[] {
   return markdown.split("\n").flatMap((text, index) => {
     const cells = cellsOf(text);

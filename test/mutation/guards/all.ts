@@ -5,6 +5,7 @@ import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
 import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
+import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { SERVICE_GUARDS } from "./service.ts";
 import { WORKER_GUARDS } from "./worker.ts";
@@ -19,5 +20,6 @@ export const GUARDS: readonly Guard[] = [
   ...EVENT_QUEUES_GUARDS,
   ...COMMIT_GROUPS_GUARDS,
   ...WORKER_GUARDS,
+  ...ORDER_UPDATES_GUARDS,
   ...SERVICE_GUARDS,
 ];
