@@ -220,14 +220,15 @@ test("a job that names no order and version fails for good, is told and kept, an
     await station.sendRaw(data);
   }
   await station.send("A", 1);
-  await eventually(async () => seen.begun.length === 1 && (await station.left()) === 4);
+  await eventually(async () => {
+    const { names } = await readOrderUpdatesBacklog({ redis: station.url, prefix: station.prefix });
+    expect(names).toEqual([{ name: "billing", waiting: 0, failed: 4 }]);
+    expect(seen.consumer.counts()).toMatchObject({ handled: 1, unusable: 4 });
+  });
   expect(await effectsOf(pool)).toEqual(["A@1"]);
-  expect(seen.consumer.counts()).toMatchObject({ handled: 1, unusable: 4 });
   expect(seen.errors.map((error) => "code" in error && error.code)).toEqual(
     Array.from({ length: 4 }, () => "UNUSABLE_UPDATE"),
   );
-  const { names } = await readOrderUpdatesBacklog({ redis: station.url, prefix: station.prefix });
-  expect(names).toEqual([{ name: "billing", waiting: 0, failed: 4 }]);
 });
 
 test("while one consumer's handler is at an order, another's is not begun for it, even for the same version", async () => {

@@ -48,8 +48,7 @@ test("without a database, a missing version is a gap after a bounded time", asyn
 test("a holder that lost its lease cannot turn the remembered version back", async () => {
   const corner = freshRedis();
   const { url, prefix } = corner;
-  const open = (): GuardInRedis =>
-    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
+  const open = (): GuardInRedis => new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
   const frozen = open();
   const next = open();
   let thaw = (): void => undefined;
@@ -70,8 +69,7 @@ test("a holder that lost its lease cannot turn the remembered version back", asy
 
 test("without a database, while one consumer's handler is at an order, another's is not begun for it", async () => {
   const { url, prefix } = freshRedis();
-  const open = (): GuardInRedis =>
-    new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
+  const open = (): GuardInRedis => new GuardInRedis({ redis: url, prefix, gapWaitMs: 0, leaseMs: 10_000 });
   const one = open();
   const two = open();
   const begun: string[] = [];
@@ -91,8 +89,7 @@ test("without a database, versions wait anew once the missing one has come, alth
   const { url, prefix } = corner;
   const guard = new GuardInRedis({ redis: url, prefix, gapWaitMs: 60_000, leaseMs: 10_000 });
   const redis = corner.connect();
-  const waitLong = async (): Promise<unknown> =>
-    redis.zincrby(`${prefix}:seen:{A}`, -3_600_000, "waiting");
+  const waitLong = async (): Promise<unknown> => redis.zincrby(`${prefix}:seen:{A}`, -3_600_000, "waiting");
   const act = async (): Promise<void> => {};
   const failing = async (): Promise<void> => {
     throw new HandlerFailedError({ lcid: "A", version: 1 }, { cause: new Error("not yet") });

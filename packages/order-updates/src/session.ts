@@ -19,8 +19,9 @@ export async function withSession<Result>(
     await session.rollBack();
     throw error;
   } finally {
-    client.off("error", ignore);
     client.release(session.isBroken);
+    // One that is thrown away may still have something to say.
+    if (!session.isBroken) client.off("error", ignore);
   }
 }
 
