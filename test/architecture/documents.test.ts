@@ -17,7 +17,8 @@ describe("docs/guarantees.md", () => {
       ...ids("I", 5),
       ...ids("T", 9),
       ...ids("W", 11),
-      ...ids("U", 3),
+      ...ids("P", 3),
+      ...ids("U", 9),
       ...ids("F", 39),
     ]);
   });

@@ -57,4 +57,20 @@ export class QueueUnavailableError extends Error {
   }
 }
 
+/** Reported when a job of updates holds none. It failed for good and is kept, with up to 1,000 others of its queue. */
+export class UnusableUpdateError extends Error {
+  readonly code = "UNUSABLE_UPDATE";
+  readonly queue: string;
+  readonly jobId: string;
+  readonly reason: string;
+
+  constructor({ queue, jobId, reason }: { queue: string; jobId: string; reason: string }) {
+    super(`job ${jobId} of ${queue} holds no update: ${reason}`);
+    this.name = "UnusableUpdateError";
+    this.queue = queue;
+    this.jobId = jobId;
+    this.reason = reason;
+  }
+}
+
 export type PublishError = InvalidEventError | LaneFullError | QueueUnavailableError;

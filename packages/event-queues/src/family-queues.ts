@@ -11,7 +11,7 @@ export type FamilyQueues = Readonly<Record<Family, EventQueue>>;
 export function openFamilyQueues(client: Redis, { prefix }: { readonly prefix: string }): FamilyQueues {
   const open = (family: Family): [Family, EventQueue] => [
     family,
-    openQueue(client, { prefix, name: queueNameOf(family) }),
+    openQueue(client, { prefix, queueName: queueNameOf(family) }),
   ];
   return Object.fromEntries(FAMILIES.map(open)) as FamilyQueues;
 }

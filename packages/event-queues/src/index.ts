@@ -1,15 +1,16 @@
 /**
- * Events in BullMQ: queue names, the publisher, the consumer and a reader for operators.
+ * Events in BullMQ: queue names, the publisher, the consumer and a reader for operators; and the queues of updates.
  *
  * For: putting an event into its lane and its queue as one acknowledged step, running a processor over the queues,
- * and looking at what waits or died there. It is the only package that touches BullMQ.
+ * looking at what waits or died there, and handing the relay's updates to every subscribed name. It is the only package that
+ * touches BullMQ.
  *
  * Not for: deciding what an event means (orders), whose turn it is (handoff-lock), or what counts as done
  * (order-store). A job here carries an event; it never says in which order events are applied.
  */
 export { FAMILY_QUEUES, QUEUE_PREFIX, queueNameOf } from "./names.ts";
 export { priorityFor } from "./priority.ts";
-export { InvalidEventError, LaneFullError, QueueUnavailableError } from "./errors.ts";
+export { InvalidEventError, LaneFullError, QueueUnavailableError, UnusableUpdateError } from "./errors.ts";
 export type { PublishError, QueueUnavailableCode } from "./errors.ts";
 export type { RedisAddress } from "./connection.ts";
 export { createPublisher } from "./publisher.ts";
@@ -23,3 +24,8 @@ export { createUpdatesPublisher } from "./updates-publisher.ts";
 export type { OrderNews, UpdatesPublisher, UpdatesPublisherOptions } from "./updates-publisher.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";
+export { readUpdateBacklog } from "./update-backlog.ts";
+export type { UpdateBacklog } from "./update-backlog.ts";
+export { consumeUpdates, unsubscribeUpdates } from "./update-consumer.ts";
+export type { ConsumeUpdatesOptions, UpdatesConsumer } from "./update-consumer.ts";
+export type { QueuedUpdate } from "./queue-worker.ts";

@@ -10,9 +10,9 @@ export type EventQueue = Queue<unknown>;
  */
 export function openQueue(
   client: Redis,
-  { prefix, name }: { readonly prefix: string; readonly name: string },
+  { prefix, queueName }: { readonly prefix: string; readonly queueName: string },
 ): EventQueue {
-  const queue: EventQueue = new Queue(name, {
+  const queue: EventQueue = new Queue(queueName, {
     connection: client,
     prefix,
     skipVersionCheck: true,

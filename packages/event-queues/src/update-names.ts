@@ -1,4 +1,6 @@
-/** Where committed news go: one job for each version of an order. In braces, so that all of its keys fall into one Cluster slot. */
+import { QUEUE_PREFIX } from "./names.ts";
+
+/** Where the relay puts what was committed: one job for each version of an order. In braces, so that its keys share a Cluster slot. */
 export const UPDATES_QUEUE = "{order-updates}";
 
 /**
@@ -7,4 +9,14 @@ export const UPDATES_QUEUE = "{order-updates}";
  */
 export function updateJobId({ lcid, version }: { readonly lcid: string; readonly version: number }): string {
   return `${encodeURIComponent(lcid)}!${version}`;
+}
+
+/** The set of names that are subscribed; each has a queue of its own. */
+export function updateNamesKey(prefix = QUEUE_PREFIX): string {
+  return `${prefix}:order-updates:names`;
+}
+
+/** The queue that one name's consumers share. BullMQ refuses a colon in a queue's name. */
+export function updatesQueueOf(name: string): string {
+  return `{order-updates.${name}}`;
 }

@@ -49,7 +49,7 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
     this.#redis = openConnection(redis, answeringSettings({ timeoutMs }));
     // Each call answers for itself.
     this.#redis.on("error", () => undefined);
-    this.#queue = openQueue(this.#redis, { prefix, name: UPDATES_QUEUE });
+    this.#queue = openQueue(this.#redis, { prefix, queueName: UPDATES_QUEUE });
     this.#timeoutMs = timeoutMs;
   }
 

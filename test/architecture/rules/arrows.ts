@@ -15,6 +15,7 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   // Its forwarder is lent a publisher: a producer that only enqueues installs no queue.
   ["upstream-outbox", ["orders"]],
   ["order-stories", ["orders"]],
+  ["order-updates", ["event-queues", "handoff-lock"]],
   ["trial", ["orders", "order-store", "order-stories", "sandbox"]],
 ]);
 

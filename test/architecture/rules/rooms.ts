@@ -8,7 +8,7 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bullmq", ["packages/event-queues/", "apps/bench/"]],
   ["kysely", ["packages/order-store/", "packages/upstream-outbox/"]],
   ["pg", ["packages/order-store/", "packages/sandbox/", "packages/upstream-outbox/"]],
-  ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "apps/"]],
+  ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "packages/order-updates/", "apps/"]],
   ["pino", ["packages/service/"]],
   ["prom-client", ["packages/service/", "packages/relay/", "apps/worker/", "apps/forwarder/", "apps/gateway/"]],
   ["fastify", ["apps/gateway/"]],
@@ -75,6 +75,13 @@ const SQL_ROOMS: readonly string[] = [
   "packages/order-store/",
   "packages/upstream-outbox/",
   "packages/sandbox/",
+ * Rooms that talk to Postgres: the store; the sandbox for the administration of its throwaway servers; and the guard of
+ * subscribers, whose one table lies in the subscriber's own database, of which the store knows nothing.
+ */
+const SQL_ROOMS: readonly string[] = [
+  "packages/order-store/",
+  "packages/sandbox/",
+  "packages/order-updates/",
 ];
 
 /** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */

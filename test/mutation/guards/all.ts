@@ -6,6 +6,7 @@ import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
 import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
+import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { RELAY_GUARDS } from "./relay.ts";
 import { SERVICE_GUARDS } from "./service.ts";
@@ -23,6 +24,7 @@ export const GUARDS: readonly Guard[] = [
   ...COMMIT_GROUPS_GUARDS,
   ...WORKER_GUARDS,
   ...RELAY_GUARDS,
+  ...ORDER_UPDATES_GUARDS,
   ...SERVICE_GUARDS,
   ...UPSTREAM_OUTBOX_GUARDS,
   ...GATEWAY_GUARDS,
