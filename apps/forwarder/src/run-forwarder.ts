@@ -1,16 +1,16 @@
 import { createPublisher, createQueueReader } from "@junban/event-queues";
 import type { QueueReader } from "@junban/event-queues";
 import {
-  createLogger,
+  ConfigError,
   createProcessMetrics,
-  createShutdown,
   errorLine,
   EXIT,
   exitCodeOf,
   readConfig,
+  runProcess,
   startHttpServer,
 } from "@junban/service";
-import type { Config, Logger, Shutdown } from "@junban/service";
+import type { Config, ProcessTools } from "@junban/service";
 import { createForwarder, migrateUpstream, OutboxConnectionError } from "@junban/upstream-outbox";
 import type { Forwarder } from "@junban/upstream-outbox";
 import { ForwardMetrics } from "./metrics.ts";
@@ -21,63 +21,41 @@ export interface RunForwarderOptions {
   readonly args?: readonly string[];
 }
 
+const USAGE = "usage: npm run forward [-- migrate]";
+
 /**
  * The whole life of the process, from its environment to its exit code. It waits for services that are away instead of giving up, and
  * `/readyz` says so. Never rejects.
  */
 export async function runForwarder({ env, args = [] }: RunForwarderOptions): Promise<void> {
-  process.stderr.on("error", () => undefined);
-  const isMigration = args[0] === "migrate";
-  let config: Config<"database"> | Config;
-  try {
-    if (args.length > (isMigration ? 1 : 0)) throw new UsageError();
-    config = isMigration ? readConfig(env, ["database"]) : readConfig(env);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof UsageError ? EXIT.usage : exitCodeOf(error);
-    return;
-  }
-  if (isMigration) await migrate(config.databaseUrl);
-  else await forward(config as Config);
-}
-
-class UsageError extends Error {
-  readonly code = "USAGE";
-
-  constructor() {
-    super("usage: npm run forward [-- migrate]");
-    this.name = "UsageError";
+  const [command, ...others] = args;
+  if (others.length > 0 || (command !== undefined && command !== "migrate")) {
+    process.stderr.write(`${USAGE}\n`);
+    process.exitCode = EXIT.usage;
+  } else if (command === "migrate") {
+    await migrate(env);
+  } else {
+    await runProcess({ name: "forwarder", read: () => ({ config: readConfig(env) }), start });
   }
 }
 
-async function migrate(databaseUrl: string): Promise<void> {
+async function migrate(env: NodeJS.ProcessEnv): Promise<void> {
   try {
+    const { databaseUrl } = readConfig(env, ["database"]);
     const applied = await migrateUpstream({ databaseUrl });
     process.stdout.write(applied.length === 0 ? "nothing to do\n" : `applied ${applied.join(", ")}\n`);
   } catch (error) {
-    process.stderr.write(`${errorLine(error)}\n`);
+    // A person reads this; what is wrong with a configuration takes several lines.
+    process.stderr.write(`${error instanceof ConfigError ? error.message : errorLine(error)}\n`);
     process.exitCode = error instanceof OutboxConnectionError ? EXIT.unreachable : exitCodeOf(error);
   }
 }
 
-async function forward(config: Config): Promise<void> {
-  const logger = createLogger({ name: "forwarder", level: config.logLevel });
-  const shutdown = createShutdown({ graceMs: config.shutdownGraceMs, logger });
-  try {
-    await start({ config, logger, shutdown });
-  } catch (error) {
-    if (shutdown.signal.aborted) return;
-    logger.fatal({ err: error }, "the forwarder cannot start");
-    await shutdown.begin("the start failed", exitCodeOf(error));
-  }
-}
-
-async function start(options: {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly shutdown: Shutdown;
-}): Promise<void> {
-  const { config, logger, shutdown } = options;
+async function start({
+  config,
+  logger,
+  shutdown,
+}: ProcessTools & { readonly config: Config }): Promise<void> {
   const { databaseUrl, redisUrl, prefix, laneCap, laneTtlMs, pollMs, leaseMs } = config;
   const processMetrics = createProcessMetrics();
   let forwarder: Forwarder | null = null;

@@ -4,15 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createPublisher } from "@junban/event-queues";
 import {
   ConfigError,
-  createLogger,
   createProcessMetrics,
-  createShutdown,
-  exitCodeOf,
   reachWithin,
+  runProcess,
   startHttpServer,
   withoutPassword,
 } from "@junban/service";
-import type { Config, Logger, Shutdown } from "@junban/service";
+import type { Config, ProcessTools } from "@junban/service";
 import type { FastifyInstance } from "fastify";
 import { GatewayMetrics } from "./gateway-metrics.ts";
 import { Intake } from "./intake.ts";
@@ -34,36 +32,10 @@ const CLOSING_MS = 3_000;
  * requests taken; then, when asked to stop, everything in the opposite order. Never rejects.
  */
 export async function runGateway({ env }: { readonly env: NodeJS.ProcessEnv }): Promise<void> {
-  process.stderr.on("error", () => undefined);
-  let settings: GatewaySettings;
-  try {
-    settings = await readGatewaySettings(env);
-  } catch (error) {
-    // There is no logger yet, and a person reads this.
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = exitCodeOf(error);
-    return;
-  }
-  const { config } = settings;
-  const logger = createLogger({ name: "gateway", level: config.logLevel });
-  const shutdown = createShutdown({ graceMs: config.shutdownGraceMs, logger });
-  try {
-    await start({ settings, logger, shutdown });
-  } catch (error) {
-    // Being asked to stop in the middle of the start is no failure of the start.
-    if (shutdown.signal.aborted) return;
-    logger.fatal({ err: error }, "the gateway cannot start");
-    await shutdown.begin("the start failed", exitCodeOf(error));
-  }
+  await runProcess({ name: "gateway", read: async () => readGatewaySettings(env), start });
 }
 
-interface Start {
-  readonly settings: GatewaySettings;
-  readonly logger: Logger;
-  readonly shutdown: Shutdown;
-}
-
-async function start({ settings, logger, shutdown }: Start): Promise<void> {
+async function start({ logger, shutdown, ...settings }: GatewaySettings & ProcessTools): Promise<void> {
   const { config, tokens, stripeSecrets } = settings;
   const metrics = createProcessMetrics();
   const probe = openRedisProbe(config.redisUrl);

@@ -1,17 +1,21 @@
 import { hostname } from "node:os";
 import { migrationStatus, refuseOldSchema } from "@junban/order-store";
 import { openRelay, type OpenRelay } from "@junban/relay";
-import { createProcessMetrics, reachWithin, runProcess, startHttpServer } from "@junban/service";
-import type { ProcessStart } from "@junban/service";
+import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
+import type { Config, ProcessTools } from "@junban/service";
 
 /**
  * The whole life of a relay that runs by itself, beside workers with `JUNBAN_RELAY=off` or as one more that may lead. Never rejects.
  */
 export async function runRelay({ env }: { readonly env: NodeJS.ProcessEnv }): Promise<void> {
-  await runProcess({ name: "relay", env, needs: ["database", "redis"], start });
+  await runProcess({ name: "relay", read: () => ({ config: readConfig(env) }), start });
 }
 
-async function start({ config, logger, shutdown }: ProcessStart): Promise<void> {
+interface Start extends ProcessTools {
+  readonly config: Config;
+}
+
+async function start({ config, logger, shutdown }: Start): Promise<void> {
   const metrics = createProcessMetrics();
   let relay: OpenRelay | null = null;
   const http = await startHttpServer({
@@ -39,7 +43,7 @@ async function start({ config, logger, shutdown }: ProcessStart): Promise<void> 
   logger.info({ prefix, updatesCap, httpPort: http.port }, "the relay runs");
 }
 
-async function checkPostgres({ config, logger, shutdown }: ProcessStart): Promise<void> {
+async function checkPostgres({ config, logger, shutdown }: Start): Promise<void> {
   const { databaseUrl } = config;
   await reachWithin({
     service: "Postgres",

@@ -5,10 +5,11 @@ import {
   EXIT,
   exitCodeOf,
   reachWithin,
+  readConfig,
   runProcess,
   startHttpServer,
 } from "@junban/service";
-import type { Config, ProcessMetrics, ProcessStart } from "@junban/service";
+import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
 import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
@@ -31,9 +32,8 @@ const CLOSING_MS = 3_000;
 export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void> {
   await runProcess({
     name: "worker",
-    env,
-    needs: ["database", "redis"],
-    start: async (process) => start({ ...process, ...(decide === undefined ? {} : { decide }) }),
+    read: () => ({ config: readConfig(env), ...(decide === undefined ? {} : { decide }) }),
+    start,
     exitCode,
   });
 }
@@ -43,7 +43,8 @@ function exitCode(error: unknown): number {
   return error instanceof EvictingRedisError ? EXIT.usage : exitCodeOf(error);
 }
 
-interface Start extends ProcessStart {
+interface Start extends ProcessTools {
+  readonly config: Config;
   readonly decide?: ServicesOptions["decide"];
 }
 

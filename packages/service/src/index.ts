@@ -15,7 +15,12 @@ export {
 export { errorLine } from "./redaction.ts";
 export { withoutPassword } from "./secrets.ts";
 export { createLogger, type CreateLoggerOptions, type Logger } from "./logger.ts";
-export { runProcess, type ProcessStart, type RunProcessOptions } from "./run-process.ts";
+export {
+  runProcess,
+  type ProcessSettings,
+  type ProcessTools,
+  type RunProcessOptions,
+} from "./run-process.ts";
 export { reachWithin, type ReachOptions } from "./reach.ts";
 export { startHttpServer, type HealthServer, type HttpServerOptions } from "./http-server.ts";
 export {

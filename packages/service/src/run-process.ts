@@ -1,54 +1,56 @@
-import { readConfig, type Config, type Need } from "./config.ts";
+import type { Config } from "./config.ts";
 import { exitCodeOf } from "./errors.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
 
+/** What a process is told from outside. */
+export interface ProcessSettings {
+  readonly config: Pick<Config, "logLevel" | "shutdownGraceMs">;
+}
+
 /** What a process has before it has anything of its own. */
-export interface ProcessStart<Needed extends Need = Need> {
-  readonly config: Config<Needed>;
+export interface ProcessTools {
   readonly logger: Logger;
   /** Takes the steps by which the process ends. */
   readonly shutdown: Shutdown;
 }
 
-export interface RunProcessOptions<Needs extends readonly Need[]> {
+export interface RunProcessOptions<Settings extends ProcessSettings> {
   /** What it is called in its own log. */
   readonly name: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** The services it cannot do without. */
-  readonly needs: Needs;
+  /** Reads and checks the settings. What it throws is told on standard error, since there is no logger yet, and ends the process. */
+  readonly read: () => Settings | Promise<Settings>;
   /** Resolves once the process serves. What it throws ends the process, with the steps added so far. */
-  readonly start: (process: ProcessStart<Needs[number]>) => Promise<void>;
+  readonly start: (process: Settings & ProcessTools) => Promise<void>;
   /** The exit code for what `start` threw; default {@link exitCodeOf}. */
   readonly exitCode?: (error: unknown) => number;
 }
 
 /**
- * The whole life of a process, from its environment to its exit code: configuration, logger, the end prepared, then `start`. Never
+ * The whole life of a process, from its settings to its exit code: settings, logger, the end prepared, then `start`. Never
  * rejects.
  */
-export async function runProcess<const Needs extends readonly Need[]>({
+export async function runProcess<Settings extends ProcessSettings>({
   name,
-  env,
-  needs,
+  read,
   start,
   exitCode = exitCodeOf,
-}: RunProcessOptions<Needs>): Promise<void> {
+}: RunProcessOptions<Settings>): Promise<void> {
   // Whether anybody reads what a person should is no matter of life and death, here or in any warning of the runtime's.
   process.stderr.on("error", () => undefined);
-  let config: Config<Needs[number]>;
+  let settings: Settings;
   try {
-    config = readConfig(env, needs);
+    settings = await read();
   } catch (error) {
-    // There is no logger yet, and a person reads this.
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = exitCodeOf(error);
     return;
   }
-  const logger = createLogger({ name, level: config.logLevel });
-  const shutdown = createShutdown({ graceMs: config.shutdownGraceMs, logger });
+  const { logLevel, shutdownGraceMs } = settings.config;
+  const logger = createLogger({ name, level: logLevel });
+  const shutdown = createShutdown({ graceMs: shutdownGraceMs, logger });
   try {
-    await start({ config, logger, shutdown });
+    await start({ ...settings, logger, shutdown });
   } catch (error) {
     // Being asked to stop in the middle of the start is no failure of the start.
     if (shutdown.signal.aborted) return;
