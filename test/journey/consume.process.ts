@@ -1,0 +1,34 @@
+/** A subscriber that notes each version in its own database, in the transaction in which the version advances. */
+import { consumeOrderUpdates, createGuardTable } from "@junban/order-updates";
+import pg from "pg";
+
+const { DATABASE_URL, REDIS_URL = "", JUNBAN_PREFIX = "" } = process.env;
+
+interface Told {
+  readonly event: { readonly source: string; readonly id: string };
+  readonly order: { readonly status: string; readonly paymentStatus: string };
+}
+
+const pool = new pg.Pool({ connectionString: DATABASE_URL });
+pool.on("error", () => undefined);
+await createGuardTable(pool);
+await consumeOrderUpdates(
+  {
+    redis: REDIS_URL,
+    prefix: JUNBAN_PREFIX,
+    name: "journal",
+    database: pool,
+    leaseMs: 2_000,
+    // Whatever dies on the way, nothing may be passed over.
+    gapWaitMs: Number.POSITIVE_INFINITY,
+    onError: (error) => process.stderr.write(`${error.name}: ${error.message}\n`),
+  },
+  async ({ lcid, version, payload }, { transaction }) => {
+    const { event, order } = payload as unknown as Told;
+    await transaction.query(
+      "insert into journal (lcid, version, source, event_id, status, payment_status) values ($1, $2, $3, $4, $5, $6)",
+      [lcid, version, event.source, event.id, order.status, order.paymentStatus],
+    );
+  },
+);
+process.stdout.write("the consumer runs\n");
