@@ -9,3 +9,6 @@ create table outbox_parked (
   parked_at timestamptz not null default clock_timestamp(),
   reason text not null
 );
+
+-- Each row of the outbox soon leaves it, and every look at the oldest walks over what it left until a vacuum clears it away.
+alter table outbox set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on);
