@@ -1,4 +1,4 @@
-import { createOrderStore, type OrderStore } from "@junban/order-store";
+import { createOrderStore, openOutbox, type OrderStore } from "@junban/order-store";
 import { readEnvelopeText, requestOf } from "@junban/orders";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { authorized, line, openShell, placed, type Shell } from "./junban.ts";
@@ -32,6 +32,28 @@ describe("looking at orders and putting them right", () => {
       { captureId, authorizationId, amount: 1_000, currency: "JPY" },
       { id: captureId },
     );
+
+  test("parked lists what the relay could not pass on, and retry gives it back in its old place", async () => {
+    await apply("A", [placed("A"), captured("A", "c-1", null)]);
+    const outbox = openOutbox({ databaseUrl: shell.databaseUrl, worker: "test" });
+    try {
+      const lead = await outbox.lead();
+      const [first] = (await lead?.next({ passedOn: [], limit: 1 })) ?? [];
+      const id = first?.id ?? 0;
+      await lead?.park({ id, reason: "nobody wants it" });
+
+      const listed = await shell.junban(["parked"]);
+      expect(listed.code).toBe(0);
+      expect(listed.out).toMatch(new RegExp(`${id} +A +1 +\\S+ +nobody wants it`, "u"));
+      expect((await shell.junban(["parked", "retry", String(id), "999999"])).code).toBe(1);
+      expect((await shell.junban(["parked", "--json"])).json()).toMatchObject({ parked: [] });
+      const again = (await lead?.next({ passedOn: [], limit: 5 })) ?? [];
+      expect(again.map(({ version }) => version)).toEqual([1, 2]);
+      expect((await shell.junban(["parked", "retry"])).code).toBe(2);
+    } finally {
+      await outbox.close();
+    }
+  });
 
   test("order shows statuses, money, lines and, when asked, the history", async () => {
     await apply("A", [placed("A"), captured("A", "c-1", null)]);

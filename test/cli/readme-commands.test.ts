@@ -14,13 +14,13 @@ test("README.md lists every command, and none that does not exist", async () => 
     );
   };
   const top = await commandsIn();
-  const below = [...(await commandsIn("migrate")), ...(await commandsIn("dlq"))];
+  const below = [...(await commandsIn("migrate")), ...(await commandsIn("dlq")), ...(await commandsIn("parked"))];
   const known = [...top, ...below].toSorted();
 
   // In the table a command ends where its arguments, in capitals or brackets, begin.
   const rows = [...readme.matchAll(/^\| `junban ([^`]+)` \|/gm)];
   const listed = rows.map(([, words = ""]) => words.replace(/ [A-Z[].*/, "")).toSorted();
   expect(listed).toEqual(known);
-  const mentioned = [...readme.matchAll(/`junban ([a-z][a-z-]*(?: (?:status|replay|drop))?)/g)];
+  const mentioned = [...readme.matchAll(/`junban ([a-z][a-z-]*(?: (?:status|replay|drop|retry))?)/g)];
   expect(mentioned.map(([, words = ""]) => words).filter((words) => !known.includes(words))).toEqual([]);
 });

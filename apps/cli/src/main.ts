@@ -6,6 +6,7 @@ import { registerDlq } from "./commands/dlq.ts";
 import { registerHeld } from "./commands/held.ts";
 import { registerMigrate } from "./commands/migrate.ts";
 import { registerOrder } from "./commands/order.ts";
+import { registerParked } from "./commands/parked.ts";
 import { registerPublish } from "./commands/publish.ts";
 import { registerPurge } from "./commands/purge.ts";
 import { registerStatus } from "./commands/status.ts";
@@ -35,6 +36,7 @@ for (const register of [
   registerStatus,
   registerAudit,
   registerDlq,
+  registerParked,
   registerPurge,
 ]) {
   register({ program, env: process.env });

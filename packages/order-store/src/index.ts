@@ -38,6 +38,7 @@ export type {
   OperatorResult,
   OrderReport,
   Outcome,
+  ParkedNews,
   Settled,
   StandingEvent,
   StoreGauges,

@@ -9,6 +9,7 @@ import { NewsBell } from "./news-bell.ts";
 import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
 import type { Policy } from "./order-work.ts";
 import { ringOutbox } from "./outbox.ts";
+import { listParked, putBackParked } from "./parking.ts";
 import { purgeableOrders, purgeOne } from "./purging.ts";
 import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
 import { createPool, endPool, type SessionLimits } from "./session.ts";
@@ -24,6 +25,7 @@ import type {
   MaintenanceLocator,
   OperatorResult,
   OrderReport,
+  ParkedNews,
   StoreGauges,
   StoreSummary,
 } from "./types.ts";
@@ -80,6 +82,10 @@ export interface OrderStore {
     outcome?: "failed" | "rejected";
     limit: number;
   }): Promise<readonly DeadLetter[]>;
+  /** News that could not be passed on, oldest first. */
+  listParked(options: { limit: number }): Promise<readonly ParkedNews[]>;
+  /** Gives parked news back to the relay, in their old place; returns those that were parked. */
+  putBackParked(ids: readonly number[]): Promise<readonly number[]>;
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
   summary(): Promise<StoreSummary>;
@@ -199,6 +205,8 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     readEvent: (event) => readEvent(context, event),
     listHeld: (query) => listHeld(context, query),
     listDead: (query) => listDead(context, query),
+    listParked: (query) => listParked(context, query),
+    putBackParked: (ids) => putBackParked(context, ids),
     gauges: () => gauges(context),
     summary: () => summary(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),

@@ -136,6 +136,17 @@ export interface StoreGauges {
   readonly outboxParked: number;
 }
 
+/** News that the relay could not pass on. */
+export interface ParkedNews {
+  readonly id: number;
+  readonly lcid: string;
+  readonly version: number;
+  readonly payload: unknown;
+  readonly createdAt: Date;
+  readonly parkedAt: Date;
+  readonly reason: string;
+}
+
 /** The gauges and full counts, which take longer the more there is. */
 export interface StoreSummary extends StoreGauges {
   readonly ordersByStatus: Readonly<Record<string, number>>;
