@@ -20,9 +20,9 @@ import { copyOf, databaseWithPast, inboxRows } from "../../apps/bench/src/worklo
 import { pastsOf } from "../../apps/bench/src/workloads/measuring/pasts.ts";
 import { medianSpread, spreadOf, tookMsOf } from "../../apps/bench/src/workloads/measuring/spread.ts";
 import { inTurn } from "../../apps/bench/src/workloads/measuring/turns.ts";
-import { relayOf } from "../../apps/bench/src/workloads/relay.ts";
 import { memoryOf } from "../../apps/bench/src/workloads/memory.ts";
 import { publishOf } from "../../apps/bench/src/workloads/publish.ts";
+import { relayOf } from "../../apps/bench/src/workloads/relay.ts";
 import type { Stage } from "../../apps/bench/src/workloads/workload.ts";
 
 const SOURCE = { NODE_OPTIONS: "--conditions=@junban/source --import=tsx" };

@@ -14,7 +14,11 @@ test("README.md lists every command, and none that does not exist", async () => 
     );
   };
   const top = await commandsIn();
-  const below = [...(await commandsIn("migrate")), ...(await commandsIn("dlq")), ...(await commandsIn("parked"))];
+  const below = [
+    ...(await commandsIn("migrate")),
+    ...(await commandsIn("dlq")),
+    ...(await commandsIn("parked")),
+  ];
   const known = [...top, ...below].toSorted();
 
   // In the table a command ends where its arguments, in capitals or brackets, begin.

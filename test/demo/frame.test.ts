@@ -31,6 +31,7 @@ const middle: Scene = {
       alerts: 0,
       outboxUnpublished: 9_000,
       outboxLagMs: 12,
+      outboxParked: 0,
     },
     decided: 9_046,
     lane: {

@@ -17,6 +17,7 @@ const EMPTY_GAUGES = {
   alerts: 0,
   outboxUnpublished: 0,
   outboxLagMs: 0,
+  outboxParked: 0,
 };
 
 /** Lanes and store of a small world, with a diary of what the sweeper did to them. */

@@ -18,14 +18,14 @@ interface Places {
   readonly prefix: string;
 }
 
-interface Event {
+type Event = {
   readonly specversion: "1.0";
   readonly id: string;
   readonly source: string;
   readonly type: string;
   readonly lcid: string;
   readonly data: object;
-}
+};
 
 const ORDERS_A_DOOR = 2;
 const EVENTS_AN_ORDER = 25;
@@ -90,7 +90,10 @@ async function freshPlaces(): Promise<Places> {
   return { upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix };
 }
 
-function crewOf({ upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix }: Places, token: string): KeptAlive[] {
+function crewOf(
+  { upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix }: Places,
+  token: string,
+): KeptAlive[] {
   const common = { REDIS_URL: redisUrl, JUNBAN_PREFIX: prefix, ...SHORT_LEASE };
   const sha256 = createHash("sha256").update(token).digest("hex");
   const member = (
@@ -100,8 +103,12 @@ function crewOf({ upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix }: Plac
     env: Readonly<Record<string, string>>,
   ): KeptAlive => new KeptAlive({ name, program, runsWhen, env: { ...common, ...env } });
   return [
-    member("consumer 1", "test/journey/consume.process.ts", "the consumer runs", { DATABASE_URL: downstreamUrl }),
-    member("consumer 2", "test/journey/consume.process.ts", "the consumer runs", { DATABASE_URL: downstreamUrl }),
+    member("consumer 1", "test/journey/consume.process.ts", "the consumer runs", {
+      DATABASE_URL: downstreamUrl,
+    }),
+    member("consumer 2", "test/journey/consume.process.ts", "the consumer runs", {
+      DATABASE_URL: downstreamUrl,
+    }),
     member("worker 1", "apps/worker/src/main.ts", "the worker serves", { DATABASE_URL: fleetUrl }),
     member("worker 2", "apps/worker/src/main.ts", "the worker serves", { DATABASE_URL: fleetUrl }),
     member("relay", "apps/relay/src/main.ts", "the relay runs", { DATABASE_URL: fleetUrl }),
@@ -217,7 +224,12 @@ async function expectSound({ fleetUrl }: Places): Promise<void> {
   const store = createOrderStore({ databaseUrl: fleetUrl, poolSize: 1, worker: "test" });
   try {
     for await (const { differences } of store.audit()) expect(differences).toEqual([]);
-    expect(await store.summary()).toMatchObject({ held: 0, halted: 0, outboxUnpublished: 0, outboxParked: 0 });
+    expect(await store.summary()).toMatchObject({
+      held: 0,
+      halted: 0,
+      outboxUnpublished: 0,
+      outboxParked: 0,
+    });
   } finally {
     await store.close();
   }

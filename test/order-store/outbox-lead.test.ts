@@ -33,7 +33,9 @@ describe("the lead of the outbox", () => {
     const shop = await openShop();
     const outbox = openOutboxOf(shop);
     const lead = await leadOf(outbox);
-    await shop.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'junban relay %'");
+    await shop.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'junban relay %'",
+    );
     await expect(lead.next({ passedOn: [], limit: 1 })).rejects.toThrow();
     await expect(lead.next({ passedOn: [], limit: 1 })).rejects.toMatchObject({ code: "LEAD_LOST" });
     expect(await outbox.lead()).not.toBeNull();
@@ -42,7 +44,9 @@ describe("the lead of the outbox", () => {
   test("does not stay with a process that froze: the server ends a session that asks nothing", async () => {
     const shop = await openShop();
     await leadOf(openOutboxOf(shop));
-    const settings = await shop.sql<{ setting: string }>("select setting from pg_settings where name = 'idle_session_timeout'");
+    const settings = await shop.sql<{ setting: string }>(
+      "select setting from pg_settings where name = 'idle_session_timeout'",
+    );
     expect(settings).toHaveLength(1);
     const other = openOutboxOf(shop);
     await eventually(async () => (await other.lead()) !== null, { withinMs: 20_000 });

@@ -21,7 +21,10 @@ function queueThat(refuses: (news: OrderNews) => QueueUnavailableError | null): 
   };
 }
 
-const REFUSED = new QueueUnavailableError({ code: "REDIS_REFUSED", detail: "Redis answered with an error (ERR no)" });
+const REFUSED = new QueueUnavailableError({
+  code: "REDIS_REFUSED",
+  detail: "Redis answered with an error (ERR no)",
+});
 const AWAY = new QueueUnavailableError({ code: "REDIS_AWAY", detail: "there is no Redis" });
 
 let nextId = 0;
@@ -78,6 +81,10 @@ describe("passing news on", () => {
 
     const { passed, refused, trouble } = await passOn(newsOf("A 1", "B 1", "C 1"), queue);
 
-    expect({ passed: passed.map(nameOf), refused, trouble }).toEqual({ passed: [], refused: [], trouble: AWAY });
+    expect({ passed: passed.map(nameOf), refused, trouble }).toEqual({
+      passed: [],
+      refused: [],
+      trouble: AWAY,
+    });
   });
 });

@@ -55,8 +55,8 @@ async function start(place: Place): Promise<Running> {
   };
 }
 
-async function leads({ get }: Running): Promise<boolean> {
-  return (await get("/metrics")).text.includes("junban_relay_leads 1");
+async function leads(relay: Running): Promise<boolean> {
+  return (await relay.get("/metrics")).text.includes("junban_relay_leads 1");
 }
 
 describe("the relay's process", () => {

@@ -93,7 +93,10 @@ describe("a relay whose Postgres is away", () => {
     const name = url.pathname.slice(1);
     const relay = startRelay(place);
     await eventually(() => relay.leads, { withinMs: 20_000 });
-    const admin = poolOf({ ...place, databaseUrl: Object.assign(new URL(url), { pathname: "/postgres" }).href });
+    const admin = poolOf({
+      ...place,
+      databaseUrl: Object.assign(new URL(url), { pathname: "/postgres" }).href,
+    });
     await admin.query(`alter database "${name}" allow_connections false`);
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
     await eventually(() => relay.obstacle === "outbox away", { withinMs: 20_000 });

@@ -6,6 +6,7 @@ import { Counter, Gauge, Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 import type { JobObserver } from "./job.ts";
 import type { LaneObserver } from "./lane-server.ts";
+import { OutboxGauges } from "./outbox-gauges.ts";
 import type { SweepReport } from "./sweeper.ts";
 
 const LATENCY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -39,9 +40,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
   readonly #standing: Gauge;
   readonly #held: Gauge;
   readonly #dead: Gauge;
-  readonly #outboxLag: Gauge;
-  readonly #outboxUnpublished: Gauge;
-  readonly #outboxParked: Gauge;
+  readonly #outbox: OutboxGauges;
 
   constructor({ registry, poolInUse, activeJobs, turns }: FleetMetricsOptions) {
     this.#registry = registry;
@@ -97,18 +96,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
       "junban_dead_letters",
       "Events that failed and halt their order; from the sweeping process",
     );
-    this.#outboxLag = gauge(
-      "junban_outbox_lag_seconds",
-      "Age of the oldest unpublished outbox row; from the sweeping process",
-    );
-    this.#outboxUnpublished = gauge(
-      "junban_outbox_unpublished",
-      "Outbox rows not yet published; from the sweeping process",
-    );
-    this.#outboxParked = gauge(
-      "junban_outbox_parked",
-      "Outbox rows that were parked because they cannot be passed on; from the sweeping process",
-    );
+    this.#outbox = new OutboxGauges(registry);
     read("junban_pg_pool_in_use", "Postgres connections in use", poolInUse);
     read("junban_jobs_active", "Jobs in the slots of this process", activeJobs);
     read("junban_turns", "Lanes served by this process at this moment", turns);
@@ -163,9 +151,7 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     if (gauges === null) return;
     this.#held.set(gauges.held);
     this.#dead.set(gauges.failed);
-    this.#outboxLag.set(gauges.outboxLagMs / 1000);
-    this.#outboxUnpublished.set(gauges.outboxUnpublished);
-    this.#outboxParked.set(gauges.outboxParked);
+    this.#outbox.set(gauges);
   }
 
   /** Series that exist from the start, so that "no event failed" reads 0 and not "no data". */

@@ -55,7 +55,7 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
 
   async depth(): Promise<number> {
     return this.#answered(async () =>
-      this.#queue.getJobCountByTypes("waiting", "prioritized", "delayed", "paused", "active"),
+      this.#queue.getJobCountByTypes("waiting", "prioritized", "delayed", "active"),
     );
   }
 

@@ -8,7 +8,13 @@
  */
 export { createOrderStore, type OrderStore, type OrderStoreOptions } from "./order-store.ts";
 export { openOutbox, type News, type Outbox, type OutboxLead, type OutboxOptions } from "./outbox.ts";
-export { migrate, migrationStatus, refuseOldSchema, type MigrationReport, type MigrationStatus } from "./migrate.ts";
+export {
+  migrate,
+  migrationStatus,
+  refuseOldSchema,
+  type MigrationReport,
+  type MigrationStatus,
+} from "./migrate.ts";
 export {
   ConnectionLostError,
   DeadlinePassedError,

@@ -26,6 +26,14 @@ export class NewsBell {
     }, waitMs).unref();
   }
 
+  /** A step that rings first. */
+  ringing<Value>(step: (value: Value) => void): (value: Value) => void {
+    return (value) => {
+      this.ring();
+      step(value);
+    };
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

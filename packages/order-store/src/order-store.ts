@@ -189,14 +189,10 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
   });
   const context: MaintenanceContext = { pool, limits, policy, worker };
   const bell = new NewsBell(() => ask(context, bind(ringOutbox, {})));
-  const committed = (facts: CommitFacts): void => {
-    bell.ring();
-    onCommit(facts);
-  };
   const lcidsOf = async (rows: Promise<readonly { lcid: string }[]>): Promise<readonly string[]> =>
     (await rows).map(({ lcid }) => lcid);
   return {
-    apply: (batches) => applyLanes({ ...context, pool: applying, onCommit: committed }, batches),
+    apply: (batches) => applyLanes({ ...context, pool: applying, onCommit: bell.ringing(onCommit) }, batches),
     ping: async () => {
       await ask(context, bind(ping, {}));
     },

@@ -1,5 +1,5 @@
-import type { Pool } from "pg";
 import { sql } from "kysely";
+import type { Pool } from "pg";
 import { LeadLostError } from "./errors.ts";
 import { command, createPool, endPool, Session, type SessionLimits } from "./session.ts";
 import { bind, db, statement, type NoValues } from "./statement.ts";
@@ -106,7 +106,14 @@ const parkOne = statement<{ id: number; reason: string }>()("outbox_park", ({ id
     .expression((select) =>
       select
         .selectFrom("taken")
-        .select(["id", "lcid", "version", "payload", "created_at", sql<string>`${reason}::text`.as("reason")]),
+        .select([
+          "id",
+          "lcid",
+          "version",
+          "payload",
+          "created_at",
+          sql<string>`${reason}::text`.as("reason"),
+        ]),
     ),
 );
 
@@ -216,7 +223,13 @@ class SessionLead implements OutboxLead {
     await this.#leading(async (session) => session.trip([bind(parkOne, parked)]));
   }
 
-  async rung({ withinMs, signal }: { readonly withinMs: number; readonly signal: AbortSignal }): Promise<void> {
+  async rung({
+    withinMs,
+    signal,
+  }: {
+    readonly withinMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<void> {
     if (!this.#hasRung && !signal.aborted) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, withinMs);

@@ -218,7 +218,9 @@ export async function summary(reader: Reader): Promise<StoreSummary> {
 }
 
 function gaugesOf(
-  counted: Record<"held" | "halted" | "failed" | "alerts" | "unpublished" | "lag" | "parked", number> | undefined,
+  counted:
+    | Record<"held" | "halted" | "failed" | "alerts" | "unpublished" | "lag" | "parked", number>
+    | undefined,
 ): StoreGauges {
   return {
     held: counted?.held ?? 0,

@@ -64,7 +64,11 @@ export class HandlerFailedError extends OrderUpdatesError {
  */
 export class TransactionEndedError extends OrderUpdatesError {
   constructor(options?: ErrorOptions) {
-    super("TRANSACTION_ENDED", "the handler's transaction was over or broken when it was to be committed", options);
+    super(
+      "TRANSACTION_ENDED",
+      "the handler's transaction was over or broken when it was to be committed",
+      options,
+    );
   }
 }
 

@@ -5,11 +5,7 @@
  * the subscriber's own Postgres, effects at least once without; gaps that are told.
  * Not for: publishing updates (the relay does), deciding anything about orders, or reading them (`@junban/order-store`).
  */
-export {
-  consumeOrderUpdates,
-  forgetOrderUpdates,
-  readOrderUpdatesBacklog,
-} from "./consume-order-updates.ts";
+export { consumeOrderUpdates, forgetOrderUpdates, readOrderUpdatesBacklog } from "./consume-order-updates.ts";
 export { createGuardTable, GUARD_TABLE_SQL } from "./guard-table.ts";
 export { readAtLeast } from "./read-at-least.ts";
 export {

@@ -21,7 +21,10 @@ export interface PassedOn {
  * Puts news into the queue, oldest first. Where the queue answers a whole batch with a refusal, each is tried by itself: those that
  * are refused while others are taken stand in nobody's way but their own. Where nothing is taken the trouble is the queue's.
  */
-export async function passOn(news: readonly News[], updates: Pick<UpdatesPublisher, "add">): Promise<PassedOn> {
+export async function passOn(
+  news: readonly News[],
+  updates: Pick<UpdatesPublisher, "add">,
+): Promise<PassedOn> {
   const refused: Refused[] = [];
   const sound: News[] = [];
   for (const one of news) {
@@ -54,7 +57,9 @@ async function oneByOne(news: readonly News[], updates: Pick<UpdatesPublisher, "
     refused.push({ news: one, reason: refusal.message });
     waiting.add(one.lcid);
   }
-  return passed.length === 0 ? { passed, refused: [], trouble } : { passed, refused, trouble: outageIn(trouble) };
+  return passed.length === 0
+    ? { passed, refused: [], trouble }
+    : { passed, refused, trouble: outageIn(trouble) };
 }
 
 function outageIn(trouble: QueueUnavailableError | null): QueueUnavailableError | null {

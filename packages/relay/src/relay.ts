@@ -138,9 +138,13 @@ class LeadingRelay implements Relay {
     try {
       const room = cap - (await updates.depth());
       if (room <= 0) {
-        this.#meet("queue full", "nobody takes order updates from their full queue; the rest waits in the outbox", {
-          cap,
-        });
+        this.#meet(
+          "queue full",
+          "nobody takes order updates from their full queue; the rest waits in the outbox",
+          {
+            cap,
+          },
+        );
         return { ...NOTHING, isFull: true };
       }
       const passed = await passOn(news.slice(0, room), updates);

@@ -10,7 +10,10 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pg", ["packages/order-store/", "packages/sandbox/", "packages/upstream-outbox/"]],
   ["ioredis", ["packages/handoff-lock/", "packages/event-queues/", "packages/order-updates/", "apps/"]],
   ["pino", ["packages/service/"]],
-  ["prom-client", ["packages/service/", "packages/relay/", "apps/worker/", "apps/forwarder/", "apps/gateway/"]],
+  [
+    "prom-client",
+    ["packages/service/", "packages/relay/", "apps/worker/", "apps/forwarder/", "apps/gateway/"],
+  ],
   ["fastify", ["apps/gateway/"]],
   ["zod", ["packages/orders/", "packages/service/"]],
   ["commander", ["apps/cli/"]],
@@ -68,20 +71,15 @@ const STATEMENT: readonly RegExp[] = [
 ];
 
 /**
- * Rooms that talk to Postgres: the store, the only one that talks to the fleet's; the upstream outbox, whose tables live in the
- * database of a producer, which the store knows nothing of; and the sandbox for the administration of its throwaway servers.
+ * Rooms that talk to Postgres: the store, the only one that talks to the fleet's; the upstream outbox and the guard of subscribers,
+ * whose tables live in a producer's and a subscriber's database, of which the store knows nothing; and the sandbox for the
+ * administration of its throwaway servers.
  */
 const SQL_ROOMS: readonly string[] = [
   "packages/order-store/",
   "packages/upstream-outbox/",
-  "packages/sandbox/",
- * Rooms that talk to Postgres: the store; the sandbox for the administration of its throwaway servers; and the guard of
- * subscribers, whose one table lies in the subscriber's own database, of which the store knows nothing.
- */
-const SQL_ROOMS: readonly string[] = [
-  "packages/order-store/",
-  "packages/sandbox/",
   "packages/order-updates/",
+  "packages/sandbox/",
 ];
 
 /** SQL, or a call of `.query(`, outside the rooms that talk to Postgres. */

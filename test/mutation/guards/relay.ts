@@ -33,8 +33,8 @@ export const RELAY_GUARDS: readonly Guard[] = [
   },
   {
     promise: "a commit wakes the relay",
-    file: "packages/order-store/src/order-store.ts",
-    guard: "    bell.ring();\n",
+    file: "packages/order-store/src/news-bell.ts",
+    guard: "      this.ring();\n",
     without: "",
     tests: [{ file: LEAD, title: "hears of a commit at once" }],
     hangs: true,

@@ -116,11 +116,7 @@ const PASTS: Readonly<Record<HistoryRow["arm"], string>> = {
 export function historyTable({ results }: Run<HistoryRow>): readonly string[] {
   return table(
     ["what has a past", "events or rows", "events/s"],
-    results.map((row) => [
-      PASTS[row.arm],
-      whole(row.past),
-      whole(row.eventsPerSecond),
-    ]),
+    results.map((row) => [PASTS[row.arm], whole(row.past), whole(row.eventsPerSecond)]),
   );
 }
 

@@ -1,7 +1,7 @@
-import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
-import { trafficOf } from "@junban/order-stories";
+import { fileURLToPath } from "node:url";
 import { createOrderStore } from "@junban/order-store";
+import { trafficOf } from "@junban/order-stories";
 import { startProcess } from "@junban/sandbox";
 import { unlessAborted } from "@junban/trial";
 import type { Ground } from "../contenders/contender.ts";
@@ -40,21 +40,31 @@ export function relayOf({ warmUp, script = RELAY }: RelayOptions): Workload<Rela
       const rates = new Rounds<number>();
       for (let round = 0; round < stage.rounds; round += 1) {
         const prefix = `relay-${round}`;
-        const { applied, passedOn } = await roundOf(stage, { prefix, script, ...(warmUp === undefined ? {} : { warmUp }) });
+        const { applied, passedOn } = await roundOf(stage, {
+          prefix,
+          script,
+          ...(warmUp === undefined ? {} : { warmUp }),
+        });
         rates.add("worker", applied);
         rates.add("relay", passedOn);
         stage.say(
           `round ${round + 1}/${stage.rounds}: ${whole(applied)} events a second applied, ${whole(passedOn)} passed on`,
         );
       }
-      const results = (["worker", "relay"] as const).map((arm) => ({ arm, eventsPerSecond: median(rates.of(arm)) }));
+      const results = (["worker", "relay"] as const).map((arm) => ({
+        arm,
+        eventsPerSecond: median(rates.of(arm)),
+      }));
       const [worker, relaying] = results;
       const ratio = (relaying?.eventsPerSecond ?? Number.NaN) / (worker?.eventsPerSecond ?? Number.NaN);
       return runOf("relay", stage, { results, ratios: { relay: ratio } });
     },
     table: ({ results, ratios, rounds }) => [
       `relay: uniform events applied by one worker, then passed on by one relay, medians of ${rounds}`,
-      ...columns([["", "events/s"], ...results.map(({ arm, eventsPerSecond }) => [arm, whole(eventsPerSecond)])]),
+      ...columns([
+        ["", "events/s"],
+        ...results.map(({ arm, eventsPerSecond }) => [arm, whole(eventsPerSecond)]),
+      ]),
       `relay ÷ worker: ${times(ratios["relay"] ?? Number.NaN)}`,
     ],
   };
