@@ -122,12 +122,13 @@ describe("migrate", () => {
 });
 
 describe("a migration that waits behind somebody else's transaction", () => {
-  const ADD_COLUMN = { "0002_column.sql": "alter table orders add column note text" };
+  const ADD_COLUMN = { "0003_column.sql": "alter table orders add column note text" };
 
   async function openWithPending(): Promise<{ shop: Shop; folder: string; story: Story }> {
     const shop = await openShop();
     const own = await folderOf(ADD_COLUMN);
-    await copyFile(join(ROOT, "migrations", "0001_orders.sql"), join(own, "0001_orders.sql"));
+    const real = join(ROOT, "migrations");
+    for (const file of await readdir(real)) await copyFile(join(real, file), join(own, file));
     const story = new Story("O1");
     await shop.apply([story.placed()]);
     return { shop, folder: own, story };
@@ -143,11 +144,11 @@ describe("a migration that waits behind somebody else's transaction", () => {
     // Whatever queues up behind the waiting ALTER is let through as soon as that gives up.
     const [failure, result] = await Promise.all([migrating, shop.apply([story.sold("c1")])]);
     expect(failure).toBeInstanceOf(MigrationError);
-    expect(failure).toMatchObject({ migration: "0002_column", cause: { code: "55P03" } });
+    expect(failure).toMatchObject({ migration: "0003_column", cause: { code: "55P03" } });
     expect(wordsOf(result)).toEqual(["applied 2"]);
     expect(wordsOf(await shop.apply([story.reserved("r1")]))).toEqual(["applied 3"]);
     await idle.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0002_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0003_column"] });
   });
 
   test("gives up as well when another migration does not come to an end", async () => {
@@ -159,7 +160,7 @@ describe("a migration that waits behind somebody else's transaction", () => {
     );
     expect(failure).toBeInstanceOf(MigrationError);
     await other.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0002_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0003_column"] });
   });
 
   test("a new column on any table stops nobody who prepared statements before", async () => {

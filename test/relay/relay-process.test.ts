@@ -56,7 +56,7 @@ async function start(place: Place): Promise<Running> {
 }
 
 async function leads(relay: Running): Promise<boolean> {
-  return (await relay.get("/metrics")).text.includes("junban_relay_leads 1");
+  return /^junban_relay_leads 1$/m.test((await relay.get("/metrics")).text);
 }
 
 describe("the relay's process", () => {

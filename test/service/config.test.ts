@@ -38,6 +38,8 @@ test("without anything but the addresses, every default of the interface is in f
     idleTransactionTimeoutMs: 5_000,
     holdPaymentMs: 259_200_000,
     holdMs: 86_400_000,
+    relay: "on",
+    updatesCap: 10_000,
     keepFailed: 10_000,
     poison: "halt",
     crashAlone: 3,

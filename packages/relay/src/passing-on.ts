@@ -57,9 +57,8 @@ async function oneByOne(news: readonly News[], updates: Pick<UpdatesPublisher, "
     refused.push({ news: one, reason: refusal.message });
     waiting.add(one.lcid);
   }
-  return passed.length === 0
-    ? { passed, refused: [], trouble }
-    : { passed, refused, trouble: outageIn(trouble) };
+  if (passed.length === 0) return { passed, refused: [], trouble };
+  return { passed, refused, trouble: outageIn(trouble) };
 }
 
 function outageIn(trouble: QueueUnavailableError | null): QueueUnavailableError | null {

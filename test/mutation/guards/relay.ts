@@ -70,8 +70,8 @@ export const RELAY_GUARDS: readonly Guard[] = [
   {
     promise: "nothing is parked while the queue takes nothing",
     file: `${RELAY}/passing-on.ts`,
-    guard: "passed.length === 0 ?",
-    without: "passed.length < 0 ?",
+    guard: "  if (passed.length === 0) return { passed, refused: [], trouble };\n",
+    without: "",
     tests: [{ file: PASSING, title: "blames the queue when it takes nothing at all" }],
   },
   {

@@ -327,7 +327,7 @@ export const WORKER_GUARDS: readonly Guard[] = [
   },
   {
     promise: "a database without its schema is refused",
-    file: `${SRC}/run-worker.ts`,
+    file: "packages/order-store/src/migrate.ts",
     guard: "if (pending.length > 0)",
     without: "if (pending.length < 0)",
     tests: [{ file: PROCESS, title: "a database without the schema ends with 1" }],
