@@ -1,3 +1,4 @@
+import type { HistoryRow } from "../results.ts";
 import { bytes, cell, duration, rounded, times, whole } from "./figures.ts";
 import { runsOf, type Kept } from "./kept.ts";
 import { paragraph, table } from "./markdown.ts";
@@ -76,7 +77,7 @@ function others(kept: Kept): readonly string[] {
       duration(p99Ms),
     ]),
     ...resultsOf(kept, "history").map(({ arm, past, eventsPerSecond }) => [
-      `history: ${arm === "order" ? "an order with past events" : "an inbox with rows"}, ${whole(past)} of them, events/s`,
+      `history: ${PASTS[arm]}, ${whole(past)} of them, events/s`,
       whole(eventsPerSecond),
     ]),
     ...Object.entries(runOf(runsOf(kept), "growth")?.ratios ?? {}).map(([name, ratio]) => [
@@ -90,6 +91,12 @@ function others(kept: Kept): readonly string[] {
   ];
   return rows.length === 0 ? [] : table(["what else", "measured"], rows);
 }
+
+const PASTS: Readonly<Record<HistoryRow["arm"], string>> = {
+  order: "an order with past events",
+  inbox: "an inbox with rows",
+  open: "open orders",
+};
 
 const FLOODS = {
   quiet: "other orders, no flood",
