@@ -61,9 +61,12 @@ const SESSION_SETTINGS: readonly (readonly [name: string, value: string])[] = [
 
 const LISTEN = command(`listen ${CHANNEL}`);
 const UNLISTEN = command(`unlisten ${CHANNEL}`);
-/** Tells whoever leads that there is something to pass on. */
+/** Tells whoever leads that there is something to pass on. Nothing is lost with it, so its commit waits for no disk. */
 export const ringOutbox = statement<NoValues>()("outbox_ring", () =>
-  db.selectNoFrom(sql<string>`pg_notify(${sql.lit(CHANNEL)}, '')`.as("rung")),
+  db.selectNoFrom([
+    sql<string>`set_config('synchronous_commit', 'off', true)`.as("hurried"),
+    sql<string>`pg_notify(${sql.lit(CHANNEL)}, '')`.as("rung"),
+  ]),
 );
 
 /** Settings that this server does not know are left out. */
