@@ -24,8 +24,8 @@ const BACKEND: BoundStatement<{ pid: number }> = {
   values: [],
 };
 
-async function poolOfOne(): Promise<Pool> {
-  const databaseUrl = await freshDatabase();
+async function poolOfOne(url?: string): Promise<Pool> {
+  const databaseUrl = url ?? (await freshDatabase());
   const pool = createPool({
     databaseUrl,
     size: 1,
@@ -48,6 +48,14 @@ async function backendOf(pool: Pool, meanwhile?: (session: Session) => Promise<v
     await session.close();
   }
 }
+
+test("whoever queues for a connection that is refused learns that it was refused, not that it queued", async () => {
+  const pool = await poolOfOne("postgres://junban@127.0.0.1:1/nowhere");
+  const opening = Array.from({ length: 3 }, async () => Session.open(pool, LIMITS));
+  for (const opened of await Promise.allSettled(opening)) {
+    expect(opened).toMatchObject({ status: "rejected", reason: { code: "CONNECTION_LOST" } });
+  }
+});
 
 test("a session that ended well gives its connection to the next", async () => {
   const pool = await poolOfOne();

@@ -43,6 +43,7 @@ const FLOWS_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 const FLOW_ENDS_WITHIN_MS = 60_000;
 const IDLE_WITHIN = "90s";
+const NEWS_END_WITHIN_MS = 60_000;
 const SENTENCES_KEPT = 20;
 /** The store counts no further. */
 const OUTBOX_COUNTED = 100_000;
@@ -62,6 +63,7 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     const stage = await setStage({
       servers,
       eventsPerSecond: EVENTS_PER_SECOND,
+      edges: fault.edges ?? [],
       seed,
       spareOne: false,
       signal,
@@ -142,11 +144,28 @@ export async function judge(
   const published = keepsOrder ? sendings : asDecided(sendings, stored.events);
   const reference = await thinkReference(published, { signal });
   const verdict = verdictOf({ ...stored, sendings, reference });
-  const { outboxUnpublished } = await stage.store.gauges();
-  if (outboxUnpublished !== Math.min(verdict.applied, OUTBOX_COUNTED)) {
-    stage.wrong(`${verdict.applied} events were applied, and ${outboxUnpublished} rows wait in the outbox`);
-  }
+  await lookAtTheNews(stage, { applied: verdict.applied, lcids, signal });
   return verdict;
+}
+
+/** Without relays every row waits in the outbox; with them a subscriber was shown every version, once and rising. */
+async function lookAtTheNews(
+  stage: Stage,
+  { applied, lcids, signal }: { applied: number; lcids: readonly string[]; signal: AbortSignal },
+): Promise<void> {
+  const { newsOut, store } = stage;
+  if (newsOut !== null) await newsOut.journal.all(applied, { withinMs: NEWS_END_WITHIN_MS, signal });
+  const { outboxUnpublished, outboxParked } = await store.gauges();
+  const waiting = newsOut === null ? Math.min(applied, OUTBOX_COUNTED) : 0;
+  if (outboxUnpublished !== waiting || outboxParked > 0) {
+    stage.wrong(
+      `${applied} events were applied; ${outboxUnpublished} rows wait in the outbox, and ${outboxParked} are parked`,
+    );
+  }
+  if (newsOut === null) return;
+  const reached = new Map<string, number>();
+  for (const lcid of lcids) reached.set(lcid, (await store.readOrder(lcid))?.version ?? 0);
+  for (const sentence of newsOut.journal.findings(reached)) stage.wrong(sentence);
 }
 
 function asDecided<Event extends { source: string; id: string }>(

@@ -14,7 +14,8 @@ import {
 } from "@junban/sandbox";
 import { Crew, type CrewMember, unlessAborted } from "@junban/trial";
 import { Redis } from "ioredis";
-import { LEASE_MS } from "./faults/fault.ts";
+import { openGatewayIn, openNewsOut, type GatewayIn, type NewsOut } from "./edges/edges.ts";
+import { LEASE_MS, type Edge } from "./faults/fault.ts";
 import { Flow } from "./flow/flow.ts";
 import { PublisherProcess } from "./flow/publisher-process.ts";
 
@@ -31,6 +32,8 @@ export interface StageOptions {
   readonly servers: Servers;
   readonly eventsPerSecond: number;
   readonly seed: number;
+  /** What stands around the fleet. */
+  readonly edges: readonly Edge[];
   /** Whether one worker is left alone by all faults. */
   readonly spareOne: boolean;
   readonly signal: AbortSignal;
@@ -51,6 +54,9 @@ export interface Stage {
   readonly workers: number;
   readonly publishers: readonly PublisherProcess[];
   readonly flow: Flow;
+  /** Null where the run has none. */
+  readonly newsOut: NewsOut | null;
+  readonly gatewayIn: GatewayIn | null;
   readonly store: OrderStore;
   readonly lanes: Lanes;
   readonly queues: QueueReader;
@@ -99,7 +105,7 @@ export async function startServers(closings: Closings): Promise<Servers> {
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { servers, seed, eventsPerSecond, signal, closings } = options;
+  const { servers, seed, eventsPerSecond, edges, signal, closings } = options;
   const prefix = `chaos-${randomBytes(4).toString("hex")}`;
   const databaseUrl = await servers.postgres.createDatabase();
   await migrate({ databaseUrl });
@@ -125,7 +131,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     () => new PublisherProcess({ REDIS_URL: publishersRedis.url, JUNBAN_PREFIX: prefix }),
   );
   closings.push(async () => Promise.all(publishers.map(async (publisher) => publisher.close())));
-  const flow = new Flow({ publishers, seed, eventsPerSecond });
+  const around = { databaseUrl, redisUrl: servers.redis.url, prefix, closings };
+  const newsOut = edges.includes("news out") ? await openNewsOut(around) : null;
+  const gatewayIn = edges.includes("gateway in") ? await openGatewayIn(around, PUBLISHERS) : null;
+  const flow = new Flow({ publishers: gatewayIn?.doors ?? publishers, seed, eventsPerSecond });
   const stage: Stage = {
     databaseUrl,
     prefix,
@@ -138,6 +147,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     workers: WORKERS,
     publishers,
     flow,
+    newsOut,
+    gatewayIn,
     ...openWatch({ servers, databaseUrl, prefix }, closings),
     troubles,
     get spared() {

@@ -119,7 +119,8 @@ export class Session {
     } catch (error) {
       // A refusal that the server itself worded keeps its SQLSTATE; everything else is the network's.
       if (error instanceof pg.DatabaseError) throw error;
-      if (isQueuing) throw new PoolBusyError({ size: pool.options.max }, { cause: error });
+      if (isQueuing && isImpatience(error))
+        throw new PoolBusyError({ size: pool.options.max }, { cause: error });
       throw new ConnectionLostError({ cause: error });
     }
   }
@@ -194,6 +195,11 @@ export class Session {
     this.#broken = true;
     return new ConnectionLostError({ cause: reason });
   }
+}
+
+/** The pool has no code for it. Whoever queues may be told as well what befell the connection that it would have had. */
+function isImpatience(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("timeout exceeded when trying to connect");
 }
 
 /** Stands for a statement left out of a trip. */

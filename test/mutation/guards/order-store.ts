@@ -21,6 +21,15 @@ const SURFACES = "surfaces as passing with its last error, bounded";
 
 export const ORDER_STORE_GUARDS: readonly Guard[] = [
   {
+    promise: "whoever queues for a connection learns what befell it",
+    file: "packages/order-store/src/session.ts",
+    guard: "isQueuing && isImpatience(error)",
+    without: "isQueuing",
+    tests: [
+      { file: "test/order-store/session.test.ts", title: "whoever queues for a connection that is refused" },
+    ],
+  },
+  {
     promise: "only errors that are known to pass are tried again",
     file: `${SRC}/errors.ts`,
     guard: '  return "unknown";\n}',

@@ -30,8 +30,13 @@ export interface Fault {
   readonly leastStrikes: number;
   /** A calm time between two strikes, milliseconds. */
   readonly calmMs: number;
+  /** What has to stand around the fleet for it. Default nothing. */
+  readonly edges?: readonly Edge[];
   strike(stage: Stage, chance: Chance): Promise<Strike>;
 }
+
+/** `news out`: relays and a subscriber. `gateway in`: gateways, through which every producer sends. */
+export type Edge = "news out" | "gateway in";
 
 /** What a strike may depend on: the seed's chance, how often this fault struck before, and how long the run is. */
 export interface Chance {

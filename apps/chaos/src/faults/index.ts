@@ -1,4 +1,5 @@
 import { crashLoop } from "./crash-loop.ts";
+import { gatewayKilled, relayKilled, sinkAway } from "./edges.ts";
 import type { Fault } from "./fault.ts";
 import { CALM_MS, SERVICE_BOUND_MS } from "./fault.ts";
 import { laneLost, lockDeleted } from "./lanes.ts";
@@ -27,6 +28,9 @@ export const FAULTS: readonly Fault[] = [
   publisherKilled,
   publisherCut,
   duplicateStorm,
+  relayKilled,
+  sinkAway,
+  gatewayKilled,
 ];
 
 /** Those that are over within a few seconds: what a long-running fleet meets now and then. */
@@ -43,8 +47,10 @@ export const smallFaults: readonly Fault[] = [
   publisherKilled,
 ];
 
-/** Those that leave the order promised and do not take half a minute each. */
-const MIXABLE = FAULTS.filter(({ keepsOrder, name }) => keepsOrder && name !== "crash-loop");
+/** Those that leave the order promised, do not take half a minute each, and need nothing but a fleet. */
+const MIXABLE = FAULTS.filter(
+  ({ keepsOrder, name, edges = [] }) => keepsOrder && name !== "crash-loop" && edges.length === 0,
+);
 
 export const mixed: Fault = {
   name: "mixed",

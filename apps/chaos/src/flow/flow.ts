@@ -2,10 +2,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "@junban/order-stories";
 import { type EventEnvelope, requestOf } from "@junban/orders";
 import { chaptersOf, type FlowStep } from "./chapters.ts";
-import type { PublisherProcess } from "./publisher-process.ts";
+
+/** Whoever puts events in, in whichever way. */
+export interface Door {
+  /** For each event why it was not acknowledged; null when it was. */
+  publishAll(events: readonly EventEnvelope[]): Promise<readonly (string | null)[]>;
+}
 
 export interface FlowOptions {
-  readonly publishers: readonly PublisherProcess[];
+  readonly publishers: readonly Door[];
   readonly seed: number;
   /** Events a second of all publishers together, in calm weather. */
   readonly eventsPerSecond: number;
@@ -26,7 +31,7 @@ interface Sending {
 /** One publisher's way through the stream. */
 interface Desk {
   readonly number: number;
-  readonly publisher: PublisherProcess;
+  readonly publisher: Door;
   readonly random: Random;
   readonly steps: FlowStep[];
   /** Acknowledged events to be sent once more by this publisher. */

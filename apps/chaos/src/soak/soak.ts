@@ -46,6 +46,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const stage = await setStage({
       servers,
       eventsPerSecond: EVENTS_PER_SECOND,
+      edges: [],
       seed,
       spareOne: true,
       signal,
