@@ -21,6 +21,7 @@ export const relayKilled: Fault = {
     const leader = await leaderOf(newsOutOf(stage), signal);
     await relays.kill(leader);
     const sinceMs = performance.now();
+    await leaderOf(newsOutOf(stage), signal);
     await newsGoOn(stage, signal);
     return {
       says: `the relay that led was killed, and ${journal.noted} updates have come by now`,
