@@ -235,6 +235,19 @@ const RUNS: readonly Run<unknown>[] = [
     ],
     { relay: 2.53 },
   ),
+  runOf(
+    "gateway",
+    (["sdk", "gateway"] as const).flatMap((door) =>
+      [1, 64].map((at) => ({
+        door,
+        at,
+        eventsPerSecond: (door === "sdk" ? 9_000 : 4_000) * (at === 1 ? 0.6 : 1),
+        p50Ms: door === "sdk" ? 3 : 7,
+        p99Ms: door === "sdk" ? 9 : 21,
+      })),
+    ),
+    { "rate at 1": 0.44, "p99 at 1": 2.3 },
+  ),
   runOf("recovery", RECOVERIES),
   runOf(
     "retries",

@@ -11,6 +11,7 @@ import { pgRowLock } from "../../apps/bench/src/contenders/pg-row-lock.ts";
 import { sqlCeiling } from "../../apps/bench/src/contenders/sql-ceiling.ts";
 import type { Decision } from "../../apps/bench/src/rounds/live.ts";
 import { fairnessOf } from "../../apps/bench/src/workloads/fairness.ts";
+import { gatewayOf } from "../../apps/bench/src/workloads/gateway.ts";
 import { growthOf, growthRatiosOf } from "../../apps/bench/src/workloads/growth.ts";
 import { historyOf } from "../../apps/bench/src/workloads/history.ts";
 import { latencyOf } from "../../apps/bench/src/workloads/latency.ts";
@@ -286,6 +287,21 @@ describe("on real servers", { timeout: 240_000 }, () => {
     expect(run.results.every(({ eventsPerSecond }) => eventsPerSecond > 0)).toBe(true);
     expect(run.ratios["relay"]).toBeGreaterThan(0);
     expect(workload.table(run)).toHaveLength(1 + 3 + 1);
+  });
+
+  test("gateway puts the same events in through a gateway and through the publisher", async () => {
+    const script = fileURLToPath(new URL("../../apps/gateway/src/main.ts", import.meta.url));
+    const workload = gatewayOf({ warmUp: 64, script });
+    const run = await workload.run(stageOf({ events: 130 }));
+    expect(run.results.map(({ door, at }) => [door, at])).toEqual([
+      ["sdk", 1],
+      ["sdk", 64],
+      ["gateway", 1],
+      ["gateway", 64],
+    ]);
+    expect(run.results.every(({ p50Ms, p99Ms }) => p99Ms >= p50Ms && p50Ms > 0)).toBe(true);
+    expect(Object.keys(run.ratios)).toEqual(["rate at 1", "p99 at 1", "rate at 64", "p99 at 64"]);
+    expect(workload.table(run)).toHaveLength(1 + 5 + 4);
   });
 
   test("latency offers each contender a share of its own rate", async () => {

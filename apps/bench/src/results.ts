@@ -111,6 +111,18 @@ export interface RelayRow {
   readonly eventsPerSecond: number;
 }
 
+/**
+ * gateway: events put in over HTTP, and with the publisher in the producer's own process, so many a call, and how long a call took.
+ * Ratios of the gateway to the publisher, as `rate at 1` and `p99 at 1`.
+ */
+export interface GatewayRow {
+  readonly door: "sdk" | "gateway";
+  readonly at: number;
+  readonly eventsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
 /** recovery: the holder of a key is SIGKILLed while others of the same key wait; a second process is there. */
 export interface RecoveryRow {
   readonly name: string;

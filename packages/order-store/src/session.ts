@@ -119,8 +119,9 @@ export class Session {
     } catch (error) {
       // A refusal that the server itself worded keeps its SQLSTATE; everything else is the network's.
       if (error instanceof pg.DatabaseError) throw error;
-      if (isQueuing && isImpatience(error))
+      if (isQueuing && isImpatience(error)) {
         throw new PoolBusyError({ size: pool.options.max }, { cause: error });
+      }
       throw new ConnectionLostError({ cause: error });
     }
   }

@@ -1,6 +1,7 @@
 import type {
   BacklogRow,
   FairnessRow,
+  GatewayRow,
   GrowthRow,
   HistoryRow,
   LatencyRow,
@@ -41,6 +42,7 @@ const PICTURES: { readonly [Name in WorkloadName]: (run: Run<RowsOf[Name]>) => s
   growth,
   memory,
   relay,
+  gateway,
   recovery: (run) =>
     recovery(run, "recovery: the worker that holds a key is killed, others of that key wait"),
   retries: (run) =>
@@ -190,6 +192,28 @@ function memory({ results }: Run<MemoryRow>): string {
         ),
       },
     ],
+  });
+}
+
+function gateway({ results }: Run<GatewayRow>): string {
+  const ways = [...new Set(results.map(({ at }) => at))];
+  return barsOf({
+    title: "gateway: events over HTTP",
+    says: "events put in a second by one producer, longer is faster",
+    groups: ways.map((at) => ({
+      title: `${counted(at, "event")} a call`,
+      bars: besideFirst(
+        results
+          .filter((row) => row.at === at)
+          .map(({ door, eventsPerSecond, p99Ms }) =>
+            ownBar(
+              door === "sdk" ? "publisher" : "gateway",
+              eventsPerSecond,
+              `${whole(eventsPerSecond)}, p99 ${duration(p99Ms)}`,
+            ),
+          ),
+      ),
+    })),
   });
 }
 

@@ -1,6 +1,7 @@
 import type {
   BacklogRow,
   FairnessRow,
+  GatewayRow,
   GrowthRow,
   HistoryRow,
   LatencyRow,
@@ -24,6 +25,7 @@ export interface RowsOf {
   readonly growth: GrowthRow;
   readonly memory: MemoryRow;
   readonly relay: RelayRow;
+  readonly gateway: GatewayRow;
   readonly recovery: RecoveryRow;
   readonly retries: RetryRow;
 }

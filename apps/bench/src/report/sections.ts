@@ -7,6 +7,7 @@ import {
   backlogTable,
   costTable,
   fairnessTable,
+  gatewayTable,
   growthTable,
   historyTable,
   latencyTable,
@@ -67,6 +68,11 @@ export function workloadSections(kept: Kept): readonly string[] {
     ),
     ...section("relay", relayTable, ({ ratios }) =>
       says(ratios, { relay: "the relay is $ as fast as the worker whose commits it passes on" }),
+    ),
+    ...section(
+      "gateway",
+      gatewayTable,
+      () => "Nobody works the events off meanwhile. One event a call: 32 calls under way; 64 a call: four.",
     ),
     ...troubleSection(kept),
     ...costSection(kept),

@@ -1,6 +1,7 @@
 import type {
   BacklogRow,
   FairnessRow,
+  GatewayRow,
   GrowthRow,
   HistoryRow,
   LatencyRow,
@@ -143,6 +144,19 @@ export function relayTable({ results }: Run<RelayRow>): readonly string[] {
     results.map(({ arm, eventsPerSecond }) => [
       arm === "worker" ? "the worker applies" : "the relay passes on",
       whole(eventsPerSecond),
+    ]),
+  );
+}
+
+export function gatewayTable({ results }: Run<GatewayRow>): readonly string[] {
+  return table(
+    ["through", "events a call", "events/s", "p50 of a call", "p99"],
+    results.map((row) => [
+      row.door === "sdk" ? "the publisher" : "a gateway",
+      whole(row.at),
+      whole(row.eventsPerSecond),
+      duration(row.p50Ms),
+      duration(row.p99Ms),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import { hot, uniform, zipf, type Backlog } from "./backlog.ts";
 import { fairness } from "./fairness.ts";
+import { gateway } from "./gateway.ts";
 import { growth } from "./growth.ts";
 import { history } from "./history.ts";
 import { latency } from "./latency.ts";
@@ -22,6 +23,7 @@ export const WORKLOADS: readonly Workload<unknown>[] = [
   growth,
   memory,
   relay,
+  gateway,
   recovery,
   retries,
 ];

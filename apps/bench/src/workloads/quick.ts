@@ -1,5 +1,6 @@
 import { backlogOf } from "./backlog.ts";
 import { fairnessOf } from "./fairness.ts";
+import { gatewayOf } from "./gateway.ts";
 import { growthOf } from "./growth.ts";
 import { historyOf } from "./history.ts";
 import { BACKLOGS } from "./index.ts";
@@ -28,6 +29,7 @@ export const QUICK_WORKLOADS: readonly Workload<unknown>[] = [
   growthOf({ processes: [1, 2], factors: [1, 2], warmUp }),
   memoryOf({ chunk: 200, warmUp }),
   relayOf({ warmUp }),
+  gatewayOf({ warmUp }),
   recovery,
   retries,
 ];

@@ -88,7 +88,7 @@ async function roundOf(
   }
 }
 
-/** From the first look at which some are gone, so that starting and connecting do not count. */
+/** From the last look at which none was gone, so that starting and connecting do not count. */
 async function passedOnPerSecond(
   ground: Ground,
   { stage, script }: { stage: Stage; script: string },
@@ -104,12 +104,12 @@ async function passedOnPerSecond(
   try {
     await unlessAborted(tree.waitForLine("the relay runs", { withinMs: STARTED_WITHIN_MS }), signal);
     const untilMs = performance.now() + withinMs;
-    let first: { readonly left: number; readonly atMs: number } | undefined;
+    let wholeAtMs = performance.now();
     for (;;) {
       const { outboxUnpublished: left } = await store.gauges();
       const atMs = performance.now();
-      if (left < all) first ??= { left, atMs };
-      if (left === 0 && first !== undefined) return (first.left / Math.max(1, atMs - first.atMs)) * 1_000;
+      if (left === all) wholeAtMs = atMs;
+      if (left === 0) return (all / Math.max(1, atMs - wholeAtMs)) * 1_000;
       if (atMs >= untilMs) throw new UndecidedError({ what: "relay", left, of: all });
       await pause(LOOK_EVERY_MS, undefined, { signal });
     }
