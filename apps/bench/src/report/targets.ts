@@ -113,6 +113,7 @@ const TARGETS: readonly Target[] = [
     ),
     write: times,
   },
+  ratio("relay/relay", "relay: what one relay passes on ÷ what one worker applies", [1, 3]),
   {
     ...less(
       "recovery/lease",

@@ -1,0 +1,57 @@
+import { FAMILY_QUEUES } from "@junban/event-queues";
+import { familyOf } from "@junban/orders";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/index.ts";
+import { eventOf, freshLcid, freshPlace, placed, rowsOf, startWorker } from "./worker-lab.ts";
+import type { Envelope, Place } from "./worker-lab.ts";
+
+/** A producer that knows nothing of this house but the names of its queues. */
+function bareClient({ redisUrl, prefix }: Place): (event: Envelope) => Promise<void> {
+  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const queues = new Map<string, Queue>();
+  onTestFinished(async () => {
+    await Promise.all([...queues.values()].map(async (queue) => queue.close()));
+    connection.disconnect();
+  });
+  return async (event) => {
+    const type = String(event["type"]);
+    const name = FAMILY_QUEUES[familyOf(type)];
+    const queue = queues.get(name) ?? new Queue(name, { connection, prefix });
+    queues.set(name, queue);
+    await queue.add(type, event);
+  };
+}
+
+test("events that a bare BullMQ client added to all four queues are applied, in the order in which they arrived", async () => {
+  const place = await freshPlace();
+  const add = bareClient(place);
+  await startWorker(place);
+  const lcid = freshLcid();
+  const story = [
+    placed(lcid),
+    eventOf(lcid, 1, {
+      type: "inventory.reserved",
+      data: { reservationId: "r-1", lineId: "L1", quantity: 2 },
+    }),
+    eventOf(lcid, 2, {
+      type: "payment.authorized",
+      data: { authorizationId: "a-1", amount: 1_000, currency: "JPY" },
+    }),
+    eventOf(lcid, 3, {
+      type: "cancel.requested",
+      data: { cancelId: "c-1", scope: "order", reason: "why not" },
+    }),
+  ];
+  expect(new Set(story.map(({ type }) => familyOf(String(type)))).size).toBe(4);
+
+  for (const [index, event] of story.entries()) {
+    await add(event);
+    // The order of arrival at a worker is all that such a client may count on.
+    await eventually(async () => (await rowsOf(place)).length === index + 1, { withinMs: 30_000 });
+  }
+
+  const rows = await rowsOf(place);
+  expect(rows.map(({ id, outcome }) => [id, outcome])).toEqual(story.map(({ id }) => [id, "applied"]));
+}, 90_000);
