@@ -49,6 +49,7 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
         counts.parked += 1;
       },
       leads: () => undefined,
+      lag: () => undefined,
     },
     ...overrides,
   });

@@ -32,7 +32,13 @@ function newsOf(...names: readonly string[]): News[] {
   return names.map((name) => {
     const [lcid = "", version] = name.split(" ");
     nextId += 1;
-    return { id: nextId, lcid, version: Number(version), payload: { lcid, version: Number(version) } };
+    return {
+      id: nextId,
+      lcid,
+      version: Number(version),
+      payload: { lcid, version: Number(version) },
+      ageMs: 0,
+    };
   });
 }
 
@@ -44,7 +50,9 @@ describe("passing news on", () => {
   test("names the ones that are refused while others are taken, and takes the later ones of other orders", async () => {
     const queue = queueThat((news) => (nameOf(news) === "A 2" ? REFUSED : null));
 
-    const { passed, refused, trouble } = await passOn(newsOf("A 1", "A 2", "B 1", "A 3", "B 2"), queue);
+    const { passed, refused, trouble } = await passOn(newsOf("A 1", "A 2", "B 1", "A 3", "B 2"), queue, {
+      signal: new AbortController().signal,
+    });
 
     // A 3 waits until it is settled that A 2 goes nowhere.
     expect(passed.map(nameOf)).toEqual(["A 1", "B 1", "B 2"]);
@@ -56,7 +64,11 @@ describe("passing news on", () => {
   test("blames the queue when it takes nothing at all", async () => {
     const queue = queueThat(() => REFUSED);
 
-    expect(await passOn(newsOf("A 1", "B 1"), queue)).toEqual({ passed: [], refused: [], trouble: REFUSED });
+    expect(await passOn(newsOf("A 1", "B 1"), queue, { signal: new AbortController().signal })).toEqual({
+      passed: [],
+      refused: [],
+      trouble: REFUSED,
+    });
   });
 
   test("tries nothing by itself while Redis is away", async () => {
@@ -66,7 +78,11 @@ describe("passing news on", () => {
       return AWAY;
     });
 
-    expect(await passOn(newsOf("A 1", "B 1"), queue)).toEqual({ passed: [], refused: [], trouble: AWAY });
+    expect(await passOn(newsOf("A 1", "B 1"), queue, { signal: new AbortController().signal })).toEqual({
+      passed: [],
+      refused: [],
+      trouble: AWAY,
+    });
     expect(calls).toBe(1);
   });
 
@@ -79,7 +95,9 @@ describe("passing news on", () => {
       return REFUSED;
     });
 
-    const { passed, refused, trouble } = await passOn(newsOf("A 1", "B 1", "C 1"), queue);
+    const { passed, refused, trouble } = await passOn(newsOf("A 1", "B 1", "C 1"), queue, {
+      signal: new AbortController().signal,
+    });
 
     expect({ passed: passed.map(nameOf), refused, trouble }).toEqual({
       passed: [],

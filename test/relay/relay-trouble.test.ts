@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { startRedis } from "@junban/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshDatabase } from "../support/index.ts";
@@ -10,6 +11,7 @@ import {
   poolOf,
   queued,
   startRelay,
+  takeAll,
   told,
   versionsOf,
   writeNews,
@@ -59,6 +61,8 @@ describe("news that cannot be passed on", () => {
 
     await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
     expect(relay.counts.parked).toBe(0);
+    // A job that was written and not put in line while the list was in the way must not pass for one that is there.
+    expect(await queued(place)).toEqual(told(versionsOf("O1", 3)));
   });
 });
 
@@ -83,6 +87,68 @@ describe("a relay whose Redis is away", () => {
     expect(relay.lines.filter((line) => line.includes("cannot be queued"))).toHaveLength(1);
     expect(relay.counts.parked).toBe(0);
   });
+});
+
+describe("of two relays whose Redis is away for long", () => {
+  test("the one that stood aside is well again as soon as it is back", async () => {
+    const redis = await startRedis();
+    onTestFinished(async () => redis.stop());
+    const place = { databaseUrl: await freshDatabase(), redisUrl: redis.url, prefix: "junban" };
+    const pool = poolOf(place);
+    const relays = [startRelay(place), startRelay(place)];
+    await eventually(() => relays.some(({ leads }) => leads), { withinMs: 20_000 });
+    const first = relays.find(({ leads }) => leads);
+
+    await redis.kill("SIGTERM");
+    await writeNews(pool, versionsOf("O1", 3));
+    await eventually(() => relays.some((one) => one !== first && one.leads), { withinMs: 60_000 });
+    await redis.restart();
+
+    await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+    await eventually(() => relays.every(({ obstacle }) => obstacle === null), { withinMs: 20_000 });
+    expect((await queued(place)).toSorted()).toEqual(told(versionsOf("O1", 3)));
+    const said = relays.flatMap(({ lines }) =>
+      lines.filter((line) => line.includes("passes order updates on")),
+    );
+    expect(said.length).toBeLessThanOrEqual(2);
+  }, 120_000);
+});
+
+describe("a relay whose Postgres takes no writes", () => {
+  test("queues nothing a second time, and goes on when it does again", async () => {
+    const place = await freshPlace();
+    const pool = poolOf(place);
+    const name = new URL(place.databaseUrl).pathname.slice(1);
+    await writeNews(pool, versionsOf("O1", 3));
+    const updates = openUpdates(place);
+    let added = 0;
+    const counting = {
+      ...updates,
+      depth: async () => updates.depth(),
+      close: async () => updates.close(),
+      add: async (news: Parameters<typeof updates.add>[0]) => {
+        added += news.length;
+        return updates.add(news);
+      },
+    };
+    await pool.query(`alter database "${name}" set default_transaction_read_only = on`);
+    const relay = startRelay(place, { updates: counting });
+    await eventually(() => relay.obstacle === "outbox away", { withinMs: 20_000 });
+    await takeAll(place);
+    const lines = relay.lines.length;
+    // Several attempts to lead, each of which would find the same rows.
+    await pause(6_000);
+    expect(added).toBe(3);
+    expect(relay.lines.length).toBe(lines);
+
+    await pool.query(`alter database "${name}" set default_transaction_read_only = off`);
+    await pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()",
+      [name],
+    );
+    await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 20_000 });
+    expect(added).toBe(3);
+  }, 60_000);
 });
 
 describe("a relay whose Postgres is away", () => {

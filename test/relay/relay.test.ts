@@ -90,7 +90,7 @@ describe("a relay", () => {
     await eventually(async () => (await outboxOf(pool)).length === 0);
     expect(await queued(place)).toEqual(told(versionsOf("O1", 2, 4)));
     expect(relay.obstacle).toBeNull();
-    expect(relay.lines.filter((line) => line.includes("full queue"))).toHaveLength(1);
+    expect(relay.lines.filter((line) => line.includes("is full"))).toHaveLength(1);
     expect(relay.lines.at(-1)).toBe("order updates flow again");
   });
 });

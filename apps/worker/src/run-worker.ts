@@ -10,6 +10,7 @@ import {
   startHttpServer,
 } from "@junban/service";
 import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
+import { endWithin } from "./end-within.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
 import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
@@ -24,6 +25,8 @@ export interface RunWorkerOptions {
 
 /** What closing connections may take, out of the grace. */
 const CLOSING_MS = 3_000;
+/** What ending the relay may take. Another leads as soon as this process is gone, and queues at most the same news again. */
+const RELAY_ENDS_MS = 2_000;
 
 /**
  * The whole life of a fleet process, from its environment to its exit code: configuration, health server, both services
@@ -68,7 +71,7 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
     if (config.relay === "on") {
       const relay = openRelay({ config, worker: services.name, logger, registry: metrics.registry });
       // Behind the fleet, whose last commits it still may pass on.
-      shutdown.add({ name: "relay", run: () => relay.close() });
+      shutdown.add({ name: "relay", run: () => endWithin([relay.close()], RELAY_ENDS_MS) });
     }
   } finally {
     shutdown.add(closeRest);

@@ -106,8 +106,11 @@ export function timeoutError(limitMs: number): QueueUnavailableError {
   });
 }
 
+/** Redis before 7 says what stopped a script behind words of its own. */
+const FULL = /(?:^|[\s-])OOM command not allowed/;
+
 /** Answers of a server that is there and cannot take writes at present. */
-const NOT_SERVING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY) /;
+const NOT_SERVING = /(?:^|[\s-])(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY) /;
 
 /** Messages by which ioredis says that a command met no connection. It has no codes for them. */
 const AWAY =
@@ -119,7 +122,7 @@ export function unavailable(error: unknown): QueueUnavailableError {
   // ioredis hangs the command with all that was being written on its errors, and this one ends in somebody's log.
   if (error instanceof Error) Reflect.deleteProperty(error, "command");
   const message = error instanceof Error ? error.message : String(error);
-  if (message.startsWith("OOM")) {
+  if (FULL.test(message)) {
     return new QueueUnavailableError({
       code: "REDIS_OUT_OF_MEMORY",
       detail: "Redis has reached its memory limit",

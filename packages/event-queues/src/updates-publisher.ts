@@ -44,6 +44,8 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
   readonly #redis: Redis;
   readonly #queue: EventQueue;
   readonly #timeoutMs: number;
+  /** Whoever added before may have been refused in the middle of a job. */
+  #mayHaveLeftHalves = true;
 
   constructor({ redis, prefix = QUEUE_PREFIX, timeoutMs = 5_000 }: UpdatesPublisherOptions) {
     this.#redis = openConnection(redis, answeringSettings({ timeoutMs }));
@@ -66,7 +68,20 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
       data: payload,
       opts: { jobId: updateJobId({ lcid, version }) },
     }));
+    if (this.#mayHaveLeftHalves) await this.#answered(async () => this.#clearHalves(news));
+    this.#mayHaveLeftHalves = true;
     await this.#answered(async () => this.#queue.addBulk(jobs));
+    this.#mayHaveLeftHalves = false;
+  }
+
+  /** A job is written before it is put in line. One that was written only would pass for one that is there. */
+  async #clearHalves(news: readonly OrderNews[]): Promise<void> {
+    await Promise.all(
+      news.map(async (one) => {
+        const id = updateJobId(one);
+        if ((await this.#queue.getJobState(id)) === "unknown") await this.#redis.del(this.#queue.toKey(id));
+      }),
+    );
   }
 
   async close(): Promise<void> {

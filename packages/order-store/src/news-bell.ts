@@ -9,6 +9,7 @@ export class NewsBell {
   readonly #notify: () => Promise<unknown>;
   #timer: NodeJS.Timeout | undefined;
   #lastAtMs = Number.NEGATIVE_INFINITY;
+  #isRinging = false;
   #isClosed = false;
 
   constructor(notify: () => Promise<unknown>) {
@@ -22,7 +23,14 @@ export class NewsBell {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#lastAtMs = performance.now();
-      this.#notify().catch(() => undefined);
+      // One that is still on its way says the same, and must not pile up in front of everybody else's questions.
+      if (this.#isRinging) return;
+      this.#isRinging = true;
+      this.#notify()
+        .catch(() => undefined)
+        .finally(() => {
+          this.#isRinging = false;
+        });
     }, waitMs).unref();
   }
 

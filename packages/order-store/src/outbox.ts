@@ -12,6 +12,8 @@ export interface News {
   readonly lcid: string;
   readonly version: number;
   readonly payload: unknown;
+  /** How long ago it was committed, by the server's clock, milliseconds. */
+  readonly ageMs: number;
 }
 
 /** Held by one process at a time. Every call throws once the connection is lost, and with it the lead. */
@@ -88,7 +90,13 @@ const giveLead = statement<NoValues>()("outbox_give_lead", () =>
 const oldestNews = statement<{ limit: number }>()("outbox_oldest", ({ limit }) =>
   db
     .selectFrom("outbox")
-    .select(["id", "lcid", "version", "payload"])
+    .select([
+      "id",
+      "lcid",
+      "version",
+      "payload",
+      sql<number>`(extract(epoch from clock_timestamp() - created_at) * 1000)::double precision`.as("ageMs"),
+    ])
     .where("published_at", "is", null)
     .orderBy("id")
     .limit(sql<number>`${limit}::int`),

@@ -62,10 +62,15 @@ export function createPool({ databaseUrl, size, limits, applicationName, pinPlan
     onConnect: async (client: pg.ClientBase) => {
       // Only Postgres 17 and later know this limit, which also ends a transaction whose client froze in mid-message. It must
       // exceed the statement's own limit, which the server would ignore otherwise.
-      await client.query(
-        "select set_config('transaction_timeout', $1, false) from pg_settings where name = 'transaction_timeout'",
-        [String(limits.transactionTimeoutMs)],
-      );
+      const tooLate = setTimeout(() => streamOf(client as PoolClient).destroy(), CONNECT_TIMEOUT_MS);
+      try {
+        await client.query(
+          "select set_config('transaction_timeout', $1, false) from pg_settings where name = 'transaction_timeout'",
+          [String(limits.transactionTimeoutMs)],
+        );
+      } finally {
+        clearTimeout(tooLate);
+      }
     },
   };
   const pool = new pg.Pool(config);

@@ -29,12 +29,15 @@ export interface OpenRelay {
   close(): Promise<void>;
 }
 
+/** Whatever the fleet's own may take: what is read and deleted here is short, and ending waits for it. */
+const LONGEST_STATEMENT_MS = 5_000;
 /** Longest wait for Redis in one call: well below the silence after which the server takes the lead away. */
 const REDIS_TIMEOUT_MS = 2_000;
 
 /** A relay on connections of its own, so that neither it nor the fleet ever waits for the other. Waits for nothing. */
 export function openRelay({ config, worker, logger, registry }: OpenRelayOptions): OpenRelay {
-  const { databaseUrl, redisUrl, prefix, updatesCap: cap, statementTimeoutMs } = config;
+  const { databaseUrl, redisUrl, prefix, updatesCap: cap } = config;
+  const statementTimeoutMs = Math.min(config.statementTimeoutMs, LONGEST_STATEMENT_MS);
   const outbox = openOutbox({ databaseUrl, worker, statementTimeoutMs });
   const updates = createUpdatesPublisher({ redis: redisUrl, prefix, timeoutMs: REDIS_TIMEOUT_MS });
   const relay = createRelay({ outbox, updates, cap, logger, observer: new RelayMetrics(registry) });

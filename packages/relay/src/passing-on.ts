@@ -17,6 +17,9 @@ export interface PassedOn {
   readonly trouble: QueueUnavailableError | null;
 }
 
+/** Trying each by itself takes no longer: what was not tried comes again, and the lead is lost to whoever is silent for ten seconds. */
+const ONE_BY_ONE_MS = 3_000;
+
 /**
  * Puts news into the queue, oldest first. Where the queue answers a whole batch with a refusal, each is tried by itself: those that
  * are refused while others are taken stand in nobody's way but their own. Where nothing is taken the trouble is the queue's.
@@ -24,6 +27,7 @@ export interface PassedOn {
 export async function passOn(
   news: readonly News[],
   updates: Pick<UpdatesPublisher, "add">,
+  { signal }: { readonly signal: AbortSignal },
 ): Promise<PassedOn> {
   const refused: Refused[] = [];
   const sound: News[] = [];
@@ -35,16 +39,22 @@ export async function passOn(
   const trouble = await refusalOf(sound, updates);
   if (trouble === null) return { passed: sound, refused, trouble };
   if (trouble.code !== "REDIS_REFUSED") return { passed: [], refused, trouble };
-  const each = await oneByOne(sound, updates);
+  const each = await oneByOne(sound, updates, signal);
   return { ...each, refused: [...refused, ...each.refused] };
 }
 
-async function oneByOne(news: readonly News[], updates: Pick<UpdatesPublisher, "add">): Promise<PassedOn> {
+async function oneByOne(
+  news: readonly News[],
+  updates: Pick<UpdatesPublisher, "add">,
+  signal: AbortSignal,
+): Promise<PassedOn> {
+  const untilMs = performance.now() + ONE_BY_ONE_MS;
   const passed: News[] = [];
   const refused: Refused[] = [];
   const waiting = new Set<string>();
   let trouble: QueueUnavailableError | null = null;
   for (const one of news) {
+    if (signal.aborted || performance.now() >= untilMs) break;
     // A later version must not overtake one that may still be passed on.
     if (waiting.has(one.lcid)) continue;
     const refusal = await refusalOf([one], updates);

@@ -11,4 +11,6 @@ export interface RelayObserver {
   passedOn(count: number): void;
   parked(): void;
   leads(isLeading: boolean): void;
+  /** How old the oldest news are that wait, milliseconds; 0 when none wait, or another process leads. */
+  lag(ms: number): void;
 }

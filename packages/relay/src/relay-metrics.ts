@@ -7,6 +7,7 @@ export class RelayMetrics implements RelayObserver {
   readonly #passedOn: Counter;
   readonly #parked: Counter;
   readonly #leads: Gauge;
+  readonly #lag: Gauge;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -25,6 +26,15 @@ export class RelayMetrics implements RelayObserver {
       help: "1 while this process passes the fleet's order updates on",
       registers,
     });
+    this.#lag = new Gauge({
+      name: "junban_updates_lag_seconds",
+      help: "Age of the oldest order update that waits, seen by the relay that leads; 0 in the others",
+      registers,
+    });
+  }
+
+  lag(ms: number): void {
+    this.#lag.set(ms / 1_000);
   }
 
   passedOn(count: number): void {

@@ -38,6 +38,8 @@ export function createRelay(options: RelayOptions): Relay {
 
 /** News read, put into the queue and deleted at a time. */
 const BATCH = 500;
+/** The most that are read while the queue refuses everything. */
+const MOST_READ = 16 * BATCH;
 /** Between two attempts to lead, and the longest between two to pass on. */
 const ATTEMPT_EVERY_MS = 2_000;
 const FIRST_RETRY_MS = 100;
@@ -54,6 +56,8 @@ class LeadingRelay implements Relay {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #leads = false;
+  /** Queued, and perhaps not yet deleted. */
+  #passedOn: readonly number[] = [];
   #obstacle: Obstacle | null = null;
 
   constructor(options: RelayOptions) {
@@ -79,10 +83,13 @@ class LeadingRelay implements Relay {
     while (!this.#stopping.signal.aborted) {
       try {
         const lead = await this.#options.outbox.lead();
-        this.#overcome("outbox away");
-        if (lead !== null) await this.#lead(lead);
+        // What stood in this process's way is the other one's business now.
+        if (lead === null) this.#overcome("outbox away", "queue away", "queue full");
+        else await this.#lead(lead);
       } catch (error) {
-        this.#meet("outbox away", "the outbox cannot be read; what was committed waits in it", { error });
+        this.#meet("outbox away", "the outbox cannot be read or emptied; what was committed waits in it", {
+          error,
+        });
       }
       await this.#pause(this.#about(ATTEMPT_EVERY_MS));
     }
@@ -92,45 +99,59 @@ class LeadingRelay implements Relay {
     const { logger, observer } = this.#options;
     this.#leads = true;
     observer.leads(true);
-    logger.info({}, "this process passes order updates on");
+    // In an outage the lead goes round; that is one outage and no news.
+    if (this.#obstacle === null) logger.info({}, "this process passes order updates on");
     try {
       await this.#passOnAll(lead);
     } finally {
       this.#leads = false;
       observer.leads(false);
+      observer.lag(0);
       await lead.leave();
     }
   }
 
   /** Until it is stopped, or has not reached the queue for so long that another should try. Throws when the lead is lost. */
   async #passOnAll(lead: OutboxLead): Promise<void> {
-    const { pollMs = 1_000, observer } = this.#options;
+    const { pollMs = 1_000 } = this.#options;
     const { signal } = this.#stopping;
-    let passedOn: readonly number[] = [];
+    let limit = BATCH;
     let retryMs = FIRST_RETRY_MS;
     let reachedAtMs = performance.now();
     do {
-      const news = await lead.next({ passedOn, limit: signal.aborted ? 0 : BATCH });
-      if (passedOn.length > 0) observer.passedOn(passedOn.length);
-      passedOn = [];
+      const news = await this.#next(lead, signal.aborted ? 0 : limit);
       if (news.length === 0) {
         reachedAtMs = performance.now();
         await lead.rung({ withinMs: pollMs, signal });
         continue;
       }
       const { passed, refused, trouble, isFull } = await this.#attempt(news);
-      passedOn = passed.map(({ id }) => id);
+      this.#passedOn = passed.map(({ id }) => id);
       for (const { news: one, reason } of refused) await this.#park(lead, one, reason);
+      if (trouble === null || passed.length > 0 || !isOutage(trouble)) reachedAtMs = performance.now();
+      // Where nothing at all is taken, further ones show whether it is these or the queue.
+      limit = trouble?.code === "REDIS_REFUSED" ? Math.min(2 * limit, MOST_READ) : BATCH;
       if (trouble === null) {
-        reachedAtMs = performance.now();
         retryMs = FIRST_RETRY_MS;
         if (isFull) await this.#pause(pollMs);
       } else {
-        if (performance.now() - reachedAtMs > STAND_ASIDE_AFTER_MS) return;
+        if (performance.now() - reachedAtMs > STAND_ASIDE_AFTER_MS) break;
         await this.#pause(this.#about(retryMs));
         retryMs = Math.min(2 * retryMs, ATTEMPT_EVERY_MS);
       }
-    } while (!signal.aborted || passedOn.length > 0);
+    } while (!signal.aborted);
+    if (this.#passedOn.length > 0) await this.#next(lead, 0);
+  }
+
+  /** Also deletes what an earlier lead has queued and could not delete: nothing is queued again before that works. */
+  async #next(lead: OutboxLead, limit: number): Promise<readonly News[]> {
+    const { observer } = this.#options;
+    const news = await lead.next({ passedOn: this.#passedOn, limit });
+    if (this.#passedOn.length > 0) observer.passedOn(this.#passedOn.length);
+    this.#passedOn = [];
+    if (limit > 0) observer.lag(news[0]?.ageMs ?? 0);
+    this.#overcome("outbox away");
+    return news;
   }
 
   async #attempt(news: readonly News[]): Promise<Attempt> {
@@ -138,18 +159,14 @@ class LeadingRelay implements Relay {
     try {
       const room = cap - (await updates.depth());
       if (room <= 0) {
-        this.#meet(
-          "queue full",
-          "nobody takes order updates from their full queue; the rest waits in the outbox",
-          {
-            cap,
-          },
-        );
+        this.#meet("queue full", "the queue of order updates is full; the rest waits in the outbox", { cap });
         return { ...NOTHING, isFull: true };
       }
-      const passed = await passOn(news.slice(0, room), updates);
-      if (passed.trouble === null) this.#overcome("queue away", "queue full");
-      else this.#isAway(passed.trouble);
+      const passed = await passOn(news.slice(0, room), updates, { signal: this.#stopping.signal });
+      if (passed.trouble !== null) this.#isAway(passed.trouble);
+      else this.#overcome("queue away");
+      // With a little room it fills again at once.
+      if (room >= cap / 2) this.#overcome("queue full");
       return { ...passed, isFull: false };
     } catch (error) {
       if (!(error instanceof QueueUnavailableError)) throw error;
@@ -188,6 +205,11 @@ class LeadingRelay implements Relay {
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
+}
+
+/** Whether Redis is out of reach, and not only unwilling. */
+function isOutage({ code }: QueueUnavailableError): boolean {
+  return code === "REDIS_AWAY" || code === "REDIS_TIMEOUT";
 }
 
 const NOTHING: Attempt = { passed: [], refused: [], trouble: null, isFull: false };

@@ -88,4 +88,18 @@ export const RELAY_GUARDS: readonly Guard[] = [
     without: "",
     tests: [{ file: PASSING, title: "tries nothing by itself while Redis is away" }],
   },
+  {
+    promise: "a job that was written and not put in line does not pass for one that is there",
+    file: "packages/event-queues/src/updates-publisher.ts",
+    guard: "    if (this.#mayHaveLeftHalves) await this.#answered(async () => this.#clearHalves(news));\n",
+    without: "",
+    tests: [{ file: TROUBLE, title: "are not parked while the queue refuses everything" }],
+  },
+  {
+    promise: "a relay that does not lead has nothing in its way",
+    file: `${RELAY}/relay.ts`,
+    guard: 'if (lead === null) this.#overcome("outbox away", "queue away", "queue full");\n        else',
+    without: "if (lead !== null)",
+    tests: [{ file: TROUBLE, title: "the one that stood aside is well again" }],
+  },
 ];

@@ -7,6 +7,7 @@ import { CALM_MS, type Fault, SERVICE_BOUND_MS } from "./fault.ts";
 const AWAY_MS = 3_000;
 const NEWS_WITHIN_MS = 40_000;
 const LOOK_EVERY_MS = 50;
+const ASKED_WITHIN_MS = 2_000;
 
 export const relayKilled: Fault = {
   name: "relay-killed",
@@ -90,7 +91,9 @@ async function leaderOf({ relays }: NewsOut, signal: AbortSignal): Promise<Membe
 }
 
 async function leads({ told }: Member): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${String(told["httpPort"])}/readyz`).catch(() => null);
+  const answer = await fetch(`http://127.0.0.1:${String(told["httpPort"])}/readyz`, {
+    signal: AbortSignal.timeout(ASKED_WITHIN_MS),
+  }).catch(() => null);
   if (answer === null) return false;
   const { leads: isLeading } = (await answer.json()) as { leads?: boolean };
   return isLeading === true;
