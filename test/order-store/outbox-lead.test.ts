@@ -34,7 +34,7 @@ describe("the lead of the outbox", () => {
     const outbox = openOutboxOf(shop);
     const lead = await leadOf(outbox);
     await shop.sql(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'junban relay %'",
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'junban relay %'",
     );
     await expect(lead.next({ passedOn: [], limit: 1 })).rejects.toThrow();
     await expect(lead.next({ passedOn: [], limit: 1 })).rejects.toMatchObject({ code: "LEAD_LOST" });
