@@ -93,7 +93,7 @@ export const RELAY_GUARDS: readonly Guard[] = [
     file: "packages/event-queues/src/updates-publisher.ts",
     guard: "    if (this.#mayHaveLeftHalves) await this.#answered(async () => this.#clearHalves(news));\n",
     without: "",
-    tests: [{ file: TROUBLE, title: "are not parked while the queue refuses everything" }],
+    tests: [{ file: "test/relay/half-written-jobs.test.ts" }],
   },
   {
     promise: "a relay that does not lead has nothing in its way",
