@@ -23,6 +23,8 @@ export interface TestRelay extends Relay {
   readonly lines: readonly string[];
   readonly counts: { passedOn: number; parked: number };
   readonly outbox: Outbox;
+  /** How often it began to lead. */
+  ledTimes(): number;
 }
 
 export type RelayOverrides = Partial<Omit<RelayOptions, "outbox" | "logger" | "observer">>;
@@ -31,6 +33,7 @@ export type RelayOverrides = Partial<Omit<RelayOptions, "outbox" | "logger" | "o
 export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRelay {
   const lines: string[] = [];
   const counts = { passedOn: 0, parked: 0 };
+  let led = 0;
   const say = (_fields: object, line: string): void => {
     lines.push(line);
   };
@@ -48,7 +51,9 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
       parked: () => {
         counts.parked += 1;
       },
-      leads: () => undefined,
+      leads: (isLeading) => {
+        if (isLeading) led += 1;
+      },
       lag: () => undefined,
     },
     ...overrides,
@@ -57,7 +62,7 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
     await relay.stop();
     await outbox.close();
   });
-  return Object.assign(relay, { lines, counts, outbox });
+  return Object.assign(relay, { lines, counts, outbox, ledTimes: () => led });
 }
 
 export function openTestOutbox({ databaseUrl }: Place): Outbox {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { startRedis } from "@junban/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshDatabase } from "../support/index.ts";
@@ -136,8 +135,9 @@ describe("a relay whose Postgres takes no writes", () => {
     await eventually(() => relay.obstacle === "outbox away", { withinMs: 20_000 });
     await takeAll(place);
     const lines = relay.lines.length;
-    // Several attempts to lead, each of which would find the same rows.
-    await pause(6_000);
+    // Each time that it leads it would find the same rows.
+    const led = relay.ledTimes();
+    await eventually(() => relay.ledTimes() >= led + 3, { withinMs: 30_000 });
     expect(added).toBe(3);
     expect(relay.lines.length).toBe(lines);
 
