@@ -1,8 +1,14 @@
-import { WrongOutcomeError } from "@junban/order-store";
+import {
+  DeadJobNotFoundError,
+  dropDead,
+  LaneBusyError,
+  replayDead,
+  type DeadAddress,
+} from "@junban/operations";
+import { EventNotFoundError, WrongOutcomeError } from "@junban/order-store";
 import { FAMILIES, type Family } from "@junban/orders";
 import type { Setting } from "./command.ts";
 import { FoundWrong, UsageError } from "./exit.ts";
-import { withLane } from "./lane-turn.ts";
 import { count, printable } from "./printing.ts";
 
 /** A job without a usable event has no source and id; it is addressed by `job:FAMILY` and the job's id. */
@@ -64,41 +70,22 @@ export async function each(
   if (done < identities.length) throw new FoundWrong("");
 }
 
-/** What concerns one event only; anything else, such as a database that is away, ends the command. */
+/** What concerns one letter only; anything else, such as a database that is away, ends the command. */
+const CONCERNS_ONE = [EventNotFoundError, WrongOutcomeError, DeadJobNotFoundError, LaneBusyError] as const;
+
 function refusal(error: unknown): string {
-  if (error instanceof FoundWrong || error instanceof WrongOutcomeError) return error.message;
-  if (error instanceof Error && "code" in error && error.code === "EVENT_NOT_FOUND") return error.message;
+  if (CONCERNS_ONE.some((kind) => error instanceof kind) && error instanceof Error) return error.message;
   throw error;
 }
 
 export async function replayOne({ services }: Setting, identity: Identity): Promise<string> {
-  const family = familyOfJob(identity.source);
-  if (family !== null) {
-    if (!(await services.queues().retryDead(family, identity.id))) {
-      throw new FoundWrong("there is no dead job of that id");
-    }
-    return "put back into its queue";
-  }
-  const event = await services.store().readEvent(identity);
-  if (event === null) throw new FoundWrong("no such event is on record");
-  const result = await withLane(services.lanes(), event.lcid, () => services.store().replay(identity));
-  return described(result);
+  const result = await replayDead(services.fleet(), addressOf(identity));
+  return result.kind === "job" ? "put back into its queue" : described(result);
 }
 
 export async function dropOne({ services }: Setting, identity: Identity, reason: string): Promise<string> {
-  const family = familyOfJob(identity.source);
-  if (family !== null) {
-    if (!(await services.queues().dropDead(family, identity.id))) {
-      throw new FoundWrong("there is no dead job of that id");
-    }
-    return "deleted";
-  }
-  const event = await services.store().readEvent(identity);
-  if (event === null) throw new FoundWrong("no such event is on record");
-  const result = await withLane(services.lanes(), event.lcid, () =>
-    services.store().drop({ ...identity, reason }),
-  );
-  return described(result);
+  const result = await dropDead(services.fleet(), addressOf(identity), { reason });
+  return result.kind === "job" ? "deleted" : described(result);
 }
 
 function described({
@@ -114,6 +101,11 @@ function described({
 }): string {
   const after = released > 0 ? `; ${released} blocked events decided after it` : "";
   return `${outcome}${reason === null ? "" : ` ${reason}`}${after}${halted ? "; the order is still halted" : ""}`;
+}
+
+function addressOf({ source, id }: Identity): DeadAddress {
+  const family = familyOfJob(source);
+  return family === null ? { kind: "event", source, id } : { kind: "job", family, id };
 }
 
 function familyOfJob(source: string): Family | null {

@@ -1,5 +1,6 @@
 import { QueueUnavailableError } from "@junban/event-queues";
 import { LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
+import { LaneBusyError } from "@junban/operations";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
 import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
@@ -33,7 +34,7 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
   }
   // What this command says itself repeats only what its caller typed; what others say may repeat anything.
   if (error instanceof UsageError || error instanceof ConfigError) return ending(EXIT.usage, error.message);
-  if (error instanceof FoundWrong) return ending(EXIT.wrong, error.message);
+  if (error instanceof FoundWrong || error instanceof LaneBusyError) return ending(EXIT.wrong, error.message);
   if (error instanceof UnreachableError) return ending(EXIT.unreachable, error.message);
   const message = errorLine(error);
   if (POSTGRES_AWAY.some((kind) => error instanceof kind)) {

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { createPublisher, createQueueReader, type Publisher, type QueueReader } from "@junban/event-queues";
 import { createLanes, type Lanes } from "@junban/handoff-lock";
+import type { Fleet } from "@junban/operations";
 import { createOrderStore, type OrderStore } from "@junban/order-store";
 import { readConfig, withoutPassword, type Config } from "@junban/service";
 import { Redis } from "ioredis";
@@ -14,6 +15,8 @@ export interface Services {
   lanes(): Lanes;
   queues(): QueueReader;
   publisher(): Publisher;
+  /** Store, lanes and queues together. */
+  fleet(): Fleet;
   close(): Promise<void>;
 }
 
@@ -35,21 +38,25 @@ export function servicesFor(env: NodeJS.ProcessEnv, need: readonly Need[]): Serv
       return service;
     };
   };
+  const store = opened(() => {
+    const service = openStore(config);
+    return { service, close: () => service.close() };
+  });
+  const lanes = opened(() => openLanes(config));
+  const queues = opened(() => {
+    const service = createQueueReader({
+      redis: config.redisUrl,
+      prefix: config.prefix,
+      timeoutMs: ANSWER_WITHIN_MS,
+    });
+    return { service, close: () => service.close() };
+  });
   return {
     config,
-    store: opened(() => {
-      const service = openStore(config);
-      return { service, close: () => service.close() };
-    }),
-    lanes: opened(() => openLanes(config)),
-    queues: opened(() => {
-      const service = createQueueReader({
-        redis: config.redisUrl,
-        prefix: config.prefix,
-        timeoutMs: ANSWER_WITHIN_MS,
-      });
-      return { service, close: () => service.close() };
-    }),
+    store,
+    lanes,
+    queues,
+    fleet: () => ({ store: store(), lanes: lanes(), queues: queues() }),
     publisher: opened(() => {
       const { redisUrl: redis, prefix, laneCap, laneTtlMs } = config;
       const service = createPublisher({ redis, prefix, laneCap, laneTtlMs, timeoutMs: ANSWER_WITHIN_MS });

@@ -12,6 +12,7 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["order-store", ["orders"]],
   ["event-queues", ["orders", "handoff-lock"]],
   ["relay", ["order-store", "event-queues"]],
+  ["operations", ["orders", "handoff-lock", "order-store", "event-queues"]],
   // Its forwarder is lent a publisher: a producer that only enqueues installs no queue.
   ["upstream-outbox", ["orders"]],
   ["order-stories", ["orders"]],

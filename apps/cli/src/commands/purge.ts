@@ -1,7 +1,7 @@
+import { withLane } from "@junban/operations";
 import { withSetting, type Registration } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong } from "../exit.ts";
-import { withLane } from "../lane-turn.ts";
 import { count } from "../printing.ts";
 
 const PAGE_SIZE = 100;

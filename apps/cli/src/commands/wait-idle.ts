@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describeBacklog, isIdle, readBacklog, type Backlog } from "../backlog.ts";
+import { isIdle, readBacklog, type Backlog } from "@junban/operations";
+import { describeBacklog } from "../backlog.ts";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong } from "../exit.ts";
@@ -29,7 +30,7 @@ export function registerWaitIdle({ program, env }: Registration): void {
 
 async function untilIdle(setting: Setting, untilMs: number): Promise<Backlog> {
   for (;;) {
-    const backlog = await readBacklog(setting.services);
+    const backlog = await readBacklog(setting.services.fleet());
     if (isIdle(backlog) || setting.signal.aborted || performance.now() >= untilMs) {
       setting.printer.endProgress();
       return backlog;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describeBacklog, isIdle, readBacklog } from "../backlog.ts";
+import { isIdle, readBacklog } from "@junban/operations";
+import { describeBacklog } from "../backlog.ts";
 import type { Services } from "../services.ts";
 
 /** Thrown when something is left to do and nothing moves any more. */
@@ -17,14 +18,14 @@ const PATIENCE_MS = 60_000;
 
 /** Waits until queues, lanes and due work are empty. Rejects when that does not come about although time passes. */
 export async function untilIdle(
-  services: Pick<Services, "queues" | "lanes" | "store">,
+  services: Pick<Services, "fleet">,
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
   let before = "";
   let movedAtMs = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    const backlog = await readBacklog(services);
+    const backlog = await readBacklog(services.fleet());
     if (isIdle(backlog)) return;
     const left = describeBacklog(backlog);
     if (left !== before) movedAtMs = performance.now();

@@ -1,0 +1,32 @@
+import type { LaneReport, Lanes } from "@junban/handoff-lock";
+
+/** Lanes in which requests stand or which somebody holds. */
+export interface BusyLanes {
+  readonly busy: number;
+  /** True when there are more lanes than were looked at, so that deeper ones may have been missed. */
+  readonly more: boolean;
+  readonly requests: number;
+  /** The deepest first. */
+  readonly deepest: readonly LaneReport[];
+}
+
+/** Lanes looked at: finding the deepest means looking at each, and a look should end. */
+const LANES_LOOKED_AT = 10_000;
+
+/** The `shown` deepest of the busy lanes, among the first 10,000 lanes found. */
+export async function readBusyLanes(lanes: Lanes, { shown }: { readonly shown: number }): Promise<BusyLanes> {
+  const busy: LaneReport[] = [];
+  let seen = 0;
+  for await (const lcids of lanes.scan()) {
+    seen += lcids.length;
+    const reports = await Promise.all(lcids.map((lcid) => lanes.inspect(lcid)));
+    busy.push(...reports.filter(({ depth, holder }) => depth > 0 || holder !== null));
+    if (seen >= LANES_LOOKED_AT) break;
+  }
+  return {
+    busy: busy.length,
+    more: seen >= LANES_LOOKED_AT,
+    requests: busy.reduce((total, { depth }) => total + depth, 0),
+    deepest: busy.toSorted((left, right) => right.depth - left.depth).slice(0, shown),
+  };
+}

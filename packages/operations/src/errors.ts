@@ -1,0 +1,29 @@
+import type { Family } from "@junban/orders";
+
+/** Somebody else held the order's lane all the time. Nothing was done; trying again is safe. */
+export class LaneBusyError extends Error {
+  readonly code = "LANE_BUSY";
+  readonly lcid: string;
+  readonly waitedMs: number;
+
+  constructor({ lcid, waitedMs }: { readonly lcid: string; readonly waitedMs: number }) {
+    super(`the lane of ${lcid} was busy for ${waitedMs / 1_000} s; try again`);
+    this.name = "LaneBusyError";
+    this.lcid = lcid;
+    this.waitedMs = waitedMs;
+  }
+}
+
+/** No job of that id lies dead in its queue: it was replayed or dropped already, or its id is wrong. */
+export class DeadJobNotFoundError extends Error {
+  readonly code = "DEAD_JOB_NOT_FOUND";
+  readonly family: Family;
+  readonly id: string;
+
+  constructor({ family, id }: { readonly family: Family; readonly id: string }) {
+    super("there is no dead job of that id");
+    this.name = "DeadJobNotFoundError";
+    this.family = family;
+    this.id = id;
+  }
+}

@@ -1,0 +1,26 @@
+import type { FamilyCounts } from "@junban/event-queues";
+import type { StoreSummary } from "@junban/order-store";
+import type { Family } from "@junban/orders";
+import { readBusyLanes, type BusyLanes } from "./busy-lanes.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** The fleet at a glance. */
+export interface FleetStatus {
+  /** Worker processes that are connected to Redis. */
+  readonly workers: number;
+  readonly backlog: Readonly<Record<Family, FamilyCounts>>;
+  readonly lanes: BusyLanes;
+  readonly store: StoreSummary;
+}
+
+const DEEPEST_SHOWN = 5;
+
+export async function readStatus({ queues, store, lanes }: Fleet): Promise<FleetStatus> {
+  const [workers, backlog, summary, busy] = await Promise.all([
+    queues.workers(),
+    queues.counts(),
+    store.summary(),
+    readBusyLanes(lanes, { shown: DEEPEST_SHOWN }),
+  ]);
+  return { workers, backlog, lanes: busy, store: summary };
+}
