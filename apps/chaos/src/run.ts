@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "@junban/order-stories";
 import { readStored, thinkReference, unlessAborted, verdictOf, type Verdict } from "@junban/trial";
+import { takenBackThatArrived, untilCarriedOn } from "./edges/upstream-in.ts";
 import type { Fault } from "./faults/fault.ts";
 import { Recoveries } from "./recovery.ts";
 import { setStage, type Closings, type Servers, type Stage } from "./stage.ts";
@@ -44,6 +45,7 @@ const LOOK_EVERY_MS = 25;
 const FLOW_ENDS_WITHIN_MS = 60_000;
 const IDLE_WITHIN = "90s";
 const NEWS_END_WITHIN_MS = 60_000;
+const CARRIED_ON_WITHIN_MS = 60_000;
 const SENTENCES_KEPT = 20;
 /** The store counts no further. */
 const OUTBOX_COUNTED = 100_000;
@@ -125,6 +127,11 @@ export async function comeToRest(stage: Stage, signal: AbortSignal): Promise<voi
       `publishers could not get everything acknowledged: ${JSON.stringify([...stage.flow.refusals])}`,
     );
   }
+  if (stage.upstreamIn !== null) {
+    const withinMs = CARRIED_ON_WITHIN_MS;
+    const left = await untilCarriedOn(stage.upstreamIn, { withinMs, signal });
+    if (left !== null) stage.wrong(left);
+  }
   const idle = await unlessAborted(stage.command(["wait-idle", "--timeout", IDLE_WITHIN]), signal);
   if (idle.code !== 0) stage.wrong(`the fleet did not come to rest: ${idle.output}`);
   const families = Object.values(await stage.queues.counts());
@@ -145,6 +152,9 @@ export async function judge(
   const reference = await thinkReference(published, { signal });
   const verdict = verdictOf({ ...stored, sendings, reference });
   await lookAtTheNews(stage, { applied: verdict.applied, lcids, signal });
+  if (stage.upstreamIn !== null) {
+    for (const sentence of await takenBackThatArrived(stage.upstreamIn, stage)) stage.wrong(sentence);
+  }
   return verdict;
 }
 

@@ -15,7 +15,8 @@ import {
 import { Crew, type CrewMember, unlessAborted } from "@junban/trial";
 import { Redis } from "ioredis";
 import { openGatewayIn, openNewsOut, type GatewayIn, type NewsOut } from "./edges/edges.ts";
-import { LEASE_MS, type Edge } from "./faults/fault.ts";
+import { openUpstreamIn, type UpstreamIn } from "./edges/upstream-in.ts";
+import { type Edge, LEASE_SETTINGS } from "./faults/fault.ts";
 import { Flow } from "./flow/flow.ts";
 import { PublisherProcess } from "./flow/publisher-process.ts";
 
@@ -57,6 +58,7 @@ export interface Stage {
   /** Null where the run has none. */
   readonly newsOut: NewsOut | null;
   readonly gatewayIn: GatewayIn | null;
+  readonly upstreamIn: UpstreamIn | null;
   readonly store: OrderStore;
   readonly lanes: Lanes;
   readonly queues: QueueReader;
@@ -77,14 +79,6 @@ const PUBLISHERS = 3;
 
 const WORKER = fileURLToPath(new URL("../../worker/dist/main.js", import.meta.url));
 const JUNBAN = fileURLToPath(new URL("../../cli/bin/junban.js", import.meta.url));
-
-/** A short lease, and the limits of Postgres that have to stay below it. */
-const LEASE_SETTINGS = {
-  JUNBAN_LEASE_MS: String(LEASE_MS),
-  JUNBAN_STATEMENT_TIMEOUT_MS: "1500",
-  JUNBAN_LOCK_TIMEOUT_MS: "1000",
-  JUNBAN_IDLE_TX_TIMEOUT_MS: "1500",
-} as const;
 
 /** The runner has to see at once that Redis is back. */
 const RECONNECT_MS = 20;
@@ -134,7 +128,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const around = { databaseUrl, redisUrl: servers.redis.url, prefix, closings };
   const newsOut = edges.includes("news out") ? await openNewsOut(around) : null;
   const gatewayIn = edges.includes("gateway in") ? await openGatewayIn(around, PUBLISHERS) : null;
-  const flow = new Flow({ publishers: gatewayIn?.doors ?? publishers, seed, eventsPerSecond });
+  const upstreamIn = edges.includes("upstream in")
+    ? await openUpstreamIn(
+        { ...around, databaseUrl: await servers.postgres.createDatabase() },
+        { producers: PUBLISHERS, seed },
+      )
+    : null;
+  const doors = gatewayIn?.doors ?? upstreamIn?.doors ?? publishers;
+  const flow = new Flow({ publishers: doors, seed, eventsPerSecond });
   const stage: Stage = {
     databaseUrl,
     prefix,
@@ -149,6 +150,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     flow,
     newsOut,
     gatewayIn,
+    upstreamIn,
     ...openWatch({ servers, databaseUrl, prefix }, closings),
     troubles,
     get spared() {

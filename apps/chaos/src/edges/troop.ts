@@ -1,4 +1,5 @@
 import { startProcess, type ProcessTree } from "@junban/sandbox";
+import type { Doom } from "../flow/publisher-process.ts";
 
 export interface TroopOptions {
   /** A compiled program. */
@@ -17,6 +18,19 @@ export interface Member {
 }
 
 const SERVES_WITHIN_MS = 60_000;
+const ANSWERS_WITHIN_MS = 2_000;
+
+/** What a member answers on its health port, whatever the status; null when it does not answer. */
+export async function ask({ told }: Member, path: string): Promise<string | null> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${String(told["httpPort"])}${path}`, {
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+    });
+    return await answer.text();
+  } catch {
+    return null;
+  }
+}
 
 /** Processes of one kind at the edge of the fleet: each may be killed, and whoever is missing is started again. */
 export class Troop {
@@ -38,6 +52,13 @@ export class Troop {
     }
   }
 
+  /** One more than there are in calm weather, which is hit the way the doom says. */
+  async join(doom: Doom): Promise<Member> {
+    const member = await this.#start(doom);
+    this.#members = [...this.#members, member];
+    return member;
+  }
+
   /** Resolves once it is gone. */
   async kill(member: Member): Promise<void> {
     this.#members = this.#members.filter((one) => one !== member);
@@ -49,12 +70,12 @@ export class Troop {
     await Promise.all(this.#members.map(async ({ tree }) => tree.stop({ signal: "SIGKILL" })));
   }
 
-  async #start(): Promise<Member> {
+  async #start(doom?: Doom): Promise<Member> {
     const { program, env, servesWhen } = this.#options;
     const tree = await startProcess({
       command: process.execPath,
-      args: [program],
-      env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...env },
+      args: doom === undefined ? [program] : ["--import", doom.preload, program],
+      env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...env, ...doom?.env },
     });
     const line = await tree.waitForLine(servesWhen, { withinMs: SERVES_WITHIN_MS });
     return { tree, told: JSON.parse(line) as Record<string, unknown> };

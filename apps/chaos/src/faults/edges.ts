@@ -1,13 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { NewsOut } from "../edges/edges.ts";
-import type { Member } from "../edges/troop.ts";
+import { ask, type Member } from "../edges/troop.ts";
 import type { Stage } from "../stage.ts";
 import { CALM_MS, type Fault, SERVICE_BOUND_MS } from "./fault.ts";
 
 const AWAY_MS = 3_000;
 const NEWS_WITHIN_MS = 40_000;
 const LOOK_EVERY_MS = 50;
-const ASKED_WITHIN_MS = 2_000;
 
 export const relayKilled: Fault = {
   name: "relay-killed",
@@ -90,11 +89,7 @@ async function leaderOf({ relays }: NewsOut, signal: AbortSignal): Promise<Membe
   }
 }
 
-async function leads({ told }: Member): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${String(told["httpPort"])}/readyz`, {
-    signal: AbortSignal.timeout(ASKED_WITHIN_MS),
-  }).catch(() => null);
-  if (answer === null) return false;
-  const { leads: isLeading } = (await answer.json()) as { leads?: boolean };
-  return isLeading === true;
+async function leads(relay: Member): Promise<boolean> {
+  const answer = await ask(relay, "/readyz");
+  return answer !== null && (JSON.parse(answer) as { leads?: boolean }).leads === true;
 }

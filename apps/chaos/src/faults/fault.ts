@@ -35,8 +35,11 @@ export interface Fault {
   strike(stage: Stage, chance: Chance): Promise<Strike>;
 }
 
-/** `news out`: relays and a subscriber. `gateway in`: gateways, through which every producer sends. */
-export type Edge = "news out" | "gateway in";
+/**
+ * `news out`: relays and a subscriber. `gateway in`: gateways, through which every producer sends. `upstream in`: a producer's own
+ * Postgres, in which every event is committed, and forwarders.
+ */
+export type Edge = "news out" | "gateway in" | "upstream in";
 
 /** What a strike may depend on: the seed's chance, how often this fault struck before, and how long the run is. */
 export interface Chance {
@@ -47,6 +50,13 @@ export interface Chance {
 }
 
 export const LEASE_MS = 2_000;
+/** A short lease, and the limits of Postgres that have to stay below it. */
+export const LEASE_SETTINGS = {
+  JUNBAN_LEASE_MS: String(LEASE_MS),
+  JUNBAN_STATEMENT_TIMEOUT_MS: "1500",
+  JUNBAN_LOCK_TIMEOUT_MS: "1000",
+  JUNBAN_IDLE_TX_TIMEOUT_MS: "1500",
+} as const;
 /** A killed or frozen holder costs its lanes its lease and this much. */
 const AFTER_LEASE_MS = 2_000;
 

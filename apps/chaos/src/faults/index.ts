@@ -2,6 +2,7 @@ import { crashLoop } from "./crash-loop.ts";
 import { gatewayKilled, relayKilled, sinkAway } from "./edges.ts";
 import type { Fault } from "./fault.ts";
 import { CALM_MS, SERVICE_BOUND_MS } from "./fault.ts";
+import { duplicateForwarders } from "./forwarders.ts";
 import { laneLost, lockDeleted } from "./lanes.ts";
 import { backendTerminate, commitCut, postgresCut, postgresRestart, slowDatabase } from "./postgres.ts";
 import { duplicateStorm, publisherCut, publisherKilled } from "./publishers.ts";
@@ -31,6 +32,7 @@ export const FAULTS: readonly Fault[] = [
   relayKilled,
   sinkAway,
   gatewayKilled,
+  duplicateForwarders,
 ];
 
 /** Those that are over within a few seconds: what a long-running fleet meets now and then. */

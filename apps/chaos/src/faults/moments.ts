@@ -9,7 +9,9 @@ export type Moment =
   | "junban.batch.committed"
   | "junban.batch.handed-off"
   | "junban.event.deciding"
-  | "junban.publish.standing";
+  | "junban.publish.standing"
+  | "junban.forward.read"
+  | "junban.forward.published";
 
 export const AT_MOMENT = fileURLToPath(new URL("../preload/at-moment.js", import.meta.url));
 
@@ -21,12 +23,15 @@ export function momentEnv(options: {
   readonly sends: "SIGKILL" | "SIGSTOP";
   readonly countdown: number;
   readonly about?: string;
+  /** Nothing is counted before the process gets this signal. */
+  readonly armedBy?: NodeJS.Signals;
 }): NodeJS.ProcessEnv {
   return {
     CHAOS_MOMENT: options.moment,
     CHAOS_SIGNAL: options.sends,
     CHAOS_COUNTDOWN: String(options.countdown),
     CHAOS_ABOUT: options.about ?? "",
+    CHAOS_ARMED_BY: options.armedBy ?? "",
   };
 }
 

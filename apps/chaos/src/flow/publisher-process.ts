@@ -7,7 +7,7 @@ import type { Call, CallAnswer } from "./call.ts";
 
 const PROGRAM = fileURLToPath(new URL("publisher.process.js", import.meta.url));
 
-/** Modules and settings for the next life of a publishing process. */
+/** A module and settings for the next life of a process that is to be hit. */
 export interface Doom {
   readonly preload: string;
   readonly env: NodeJS.ProcessEnv;

@@ -5,6 +5,7 @@
  * CHAOS_MOMENT    the diagnostics channel
  * CHAOS_SIGNAL    SIGKILL or SIGSTOP
  * CHAOS_COUNTDOWN how many messages until then, the fatal one included
+ * CHAOS_ARMED_BY  a signal before which nothing is counted (default: everything is)
  * CHAOS_ABOUT     count only messages whose JSON holds this text (default: every message)
  */
 import { subscribe } from "node:diagnostics_channel";
@@ -13,6 +14,12 @@ import { writeSync } from "node:fs";
 const STANDARD_ERROR = 2;
 
 function waitForMoment(env: NodeJS.ProcessEnv): void {
+  const armedBy = env["CHAOS_ARMED_BY"] ?? "";
+  if (armedBy === "") countDown(env);
+  else process.once(armedBy, () => countDown(env));
+}
+
+function countDown(env: NodeJS.ProcessEnv): void {
   const { CHAOS_MOMENT = "", CHAOS_SIGNAL = "SIGKILL", CHAOS_COUNTDOWN = "1", CHAOS_ABOUT = "" } = env;
   let left = Number(CHAOS_COUNTDOWN);
   subscribe(CHAOS_MOMENT, (message) => {
