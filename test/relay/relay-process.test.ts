@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { startProcess, type ProcessTree } from "@junban/sandbox";
+import { startProcess, startProxy, type ProcessTree } from "@junban/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/index.ts";
 import {
@@ -123,6 +123,34 @@ describe("the relay's process", () => {
       const tree = await launch(place);
       expect(await tree.exited).toMatchObject({ code: 1 });
       expect(`${tree.stdout()}${tree.stderr()}`).toContain("run junban migrate");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "waits for a Postgres that goes once more while it is asked whether it is fit",
+    async () => {
+      const place = await freshPlace();
+      const pool = poolOf(place);
+      await writeNews(pool, versionsOf("O1", 2));
+      const proxy = await startProxy({ url: place.databaseUrl });
+      onTestFinished(async () => proxy.close());
+      let hasAnswered = false;
+      let refusals = 0;
+      proxy.onData((direction, chunk) => {
+        // The first question ends with a Terminate of its connection.
+        if (direction === "toServer" && chunk[0] === 0x58) hasAnswered = true;
+        else if (hasAnswered && direction === "toServer" && refusals < 3) {
+          refusals += 1;
+          return "cut";
+        }
+        return "pass";
+      });
+      const relay = await start({ ...place, databaseUrl: proxy.url });
+      await eventually(async () => (await outboxOf(pool)).length === 0, { withinMs: 30_000 });
+      expect(refusals).toBe(3);
+      relay.tree.signal("SIGTERM");
+      expect(await relay.tree.exited).toMatchObject({ code: 0 });
     },
     LIMIT_MS,
   );

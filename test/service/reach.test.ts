@@ -50,6 +50,23 @@ test("gives up at the limit with a typed error, its cause, and the exit code for
   expect(exitCodeOf(failure)).toBe(EXIT.unreachable);
 });
 
+test("throws at once, as it came, what says that the service is there and will not do", async () => {
+  const unfit = new Error("not this one");
+  let attempts = 0;
+  const failure = await reachWithin({
+    service: "Redis",
+    address: ADDRESS,
+    probe: async () => {
+      attempts += 1;
+      throw attempts < 2 ? new Error("not yet") : unfit;
+    },
+    isFinal: (error) => error === unfit,
+    say: () => {},
+  }).catch((error: unknown) => error);
+  expect(failure).toBe(unfit);
+  expect(attempts).toBe(2);
+});
+
 test("a probe that hangs does not outlast the limit", async () => {
   const failure = await reachWithin({
     service: "Redis",

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { migrationStatus, refuseOldSchema } from "@junban/order-store";
+import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay, type OpenRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
@@ -43,16 +43,15 @@ async function start({ config, logger, shutdown }: Start): Promise<void> {
   logger.info({ prefix, updatesCap, httpPort: http.port }, "the relay runs");
 }
 
+/** Also waits for one that goes again between two questions, as it may while it starts. */
 async function checkPostgres({ config, logger, shutdown }: Start): Promise<void> {
   const { databaseUrl } = config;
   await reachWithin({
     service: "Postgres",
     address: databaseUrl,
-    probe: async () => {
-      await migrationStatus({ databaseUrl });
-    },
+    probe: () => refuseOldSchema({ databaseUrl }),
+    isFinal: (error) => error instanceof SchemaBehindError,
     say: (line) => logger.warn({}, line),
     signal: shutdown.signal,
   });
-  await refuseOldSchema({ databaseUrl });
 }

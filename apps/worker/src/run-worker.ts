@@ -1,4 +1,4 @@
-import { refuseOldSchema } from "@junban/order-store";
+import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
 import {
   createProcessMetrics,
@@ -111,10 +111,10 @@ async function checkServices({
   await reachWithin({
     service: "Postgres",
     address: databaseUrl,
-    probe: () => services.store.ping(),
+    probe: () => refuseOldSchema({ databaseUrl }),
+    isFinal: (error) => error instanceof SchemaBehindError,
     say,
     signal,
   });
   await refuseEviction(services.redis);
-  await refuseOldSchema({ databaseUrl });
 }

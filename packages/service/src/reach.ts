@@ -9,8 +9,10 @@ export interface ReachOptions {
   address: string;
   /** Default 30000. */
   limitMs?: number;
-  /** One attempt. Whatever it throws counts as "not yet"; an attempt that hangs is given up after five seconds. */
+  /** One attempt. What it throws counts as "not yet"; an attempt that hangs is given up after five seconds. */
   probe(): Promise<void>;
+  /** Whether a failure says that the service is there and will not do: it is thrown at once. Default: none does. */
+  isFinal?(error: Error): boolean;
   /** Hears one line a second while the service is away. */
   say(line: string): void;
   /** Ends the waiting at once with the signal's reason: somebody asked the process to stop. */
@@ -20,7 +22,10 @@ export interface ReachOptions {
 const EVERY_MS = 1_000;
 const PROBE_LIMIT_MS = 5_000;
 
-/** Waits until the service answers. Throws UnreachableError after `limitMs`, with the last failure as its cause. */
+/**
+ * Waits until the service answers. Throws UnreachableError after `limitMs`, with the last failure as its cause, and what is final
+ * as it came.
+ */
 export async function reachWithin(options: ReachOptions): Promise<void> {
   const { service, limitMs = 30_000, signal } = options;
   const address = withoutPassword(options.address);
@@ -32,6 +37,7 @@ export async function reachWithin(options: ReachOptions): Promise<void> {
     const failure = await attempt(options, Math.min(PROBE_LIMIT_MS, Math.max(1, deadlineMs - attemptMs)));
     if (failure === undefined) return;
     signal?.throwIfAborted();
+    if (options.isFinal?.(failure) === true) throw failure;
     const nowMs = performance.now();
     if (nowMs >= deadlineMs) throw new UnreachableError({ service, address, limitMs }, { cause: failure });
     const waitedSeconds = Math.round((nowMs - startMs) / 1_000);

@@ -159,4 +159,12 @@ export const SERVICE_GUARDS: readonly Guard[] = [
     hangs: true,
     tests: [{ file: "test/service/reach.test.ts", title: "gives up at the limit" }],
   },
+  {
+    promise: "a service that is there and will not do is not waited for",
+    file: `${SRC}/reach.ts`,
+    guard: "    if (options.isFinal?.(failure) === true) throw failure;\n",
+    without: "",
+    hangs: true,
+    tests: [{ file: "test/service/reach.test.ts", title: "says that the service is there and will not do" }],
+  },
 ];
