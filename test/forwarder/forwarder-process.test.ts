@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { startProcess } from "@junban/sandbox";
+import { startProcess, startRedis } from "@junban/sandbox";
 import type { ProcessTree } from "@junban/sandbox";
 import { enqueueEvent } from "@junban/upstream-outbox";
+import { Redis } from "ioredis";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshDatabase, freshRedis } from "../support/index.ts";
@@ -142,6 +143,29 @@ describe("the forwarder's process", () => {
       const metrics = await metricsOf(port);
       expect(metrics).toMatch(/^junban_forward_waiting 1$/m);
       expect(metrics).toMatch(/^junban_forward_rows_total 0$/m);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "refuses a Redis that may evict keys with 2, and tells of one that may since it started",
+    async () => {
+      const server = await startRedis({ appendOnly: false, settings: { "maxmemory-policy": "allkeys-lru" } });
+      onTestFinished(async () => server.stop());
+      const env = { ...(await freshEnvironment()), REDIS_URL: server.url };
+      const refused = await launch(env);
+      await expect(refused.waitForLine("the forwarder runs", { withinMs: 60_000 })).rejects.toThrow();
+      expect(await refused.exited).toEqual({ code: 2, signal: null });
+      expect(refused.stdout()).toContain("set it to noeviction");
+
+      const redis = new Redis(server.url);
+      onTestFinished(() => redis.disconnect());
+      await redis.config("SET", "maxmemory-policy", "noeviction");
+      const forwarder = await launch(env);
+      const port = await portOf(forwarder);
+      await redis.config("SET", "maxmemory-policy", "volatile-ttl");
+      await forwarder.waitForLine("maxmemory-policy volatile-ttl", { withinMs: 20_000 });
+      expect(await readiness(port)).toMatchObject({ status: 503, detail: { redis: "may-evict" } });
     },
     LIMIT_MS,
   );

@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { startProcess, startProxy, type ProcessTree } from "@junban/sandbox";
+import { startProcess, startProxy, startRedis, type ProcessTree } from "@junban/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/index.ts";
 import {
+  connectTo,
   freshPlace,
   openUpdates,
   outboxOf,
@@ -123,6 +124,26 @@ describe("the relay's process", () => {
       const tree = await launch(place);
       expect(await tree.exited).toMatchObject({ code: 1 });
       expect(`${tree.stdout()}${tree.stderr()}`).toContain("run junban migrate");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "refuses a Redis that may evict keys with 2, and tells of one that may since it started",
+    async () => {
+      const place = await freshPlace();
+      const server = await startRedis({ appendOnly: false, settings: { "maxmemory-policy": "allkeys-lru" } });
+      onTestFinished(async () => server.stop());
+      const there = { ...place, redisUrl: server.url };
+      const refused = await launch(there);
+      expect(await refused.exited).toMatchObject({ code: 2 });
+      expect(refused.stdout()).toContain("set it to noeviction");
+
+      const redis = connectTo(there);
+      await redis.config("SET", "maxmemory-policy", "noeviction");
+      const relay = await start(there);
+      await redis.config("SET", "maxmemory-policy", "volatile-ttl");
+      await relay.tree.waitForLine("maxmemory-policy volatile-ttl", { withinMs: 20_000 });
     },
     LIMIT_MS,
   );

@@ -1,5 +1,5 @@
-import { createPublisher, createQueueReader } from "@junban/event-queues";
-import type { QueueReader } from "@junban/event-queues";
+import { createPublisher, EvictingRedisError, openRedisProbe } from "@junban/event-queues";
+import type { RedisProbe } from "@junban/event-queues";
 import {
   ConfigError,
   createProcessMetrics,
@@ -25,7 +25,7 @@ const USAGE = "usage: npm run forward [-- migrate]";
 
 /**
  * The whole life of the process, from its environment to its exit code. It waits for services that are away instead of giving up, and
- * `/readyz` says so. Never rejects.
+ * `/readyz` says so; a Redis that may evict keys it refuses. Never rejects.
  */
 export async function runForwarder({ env, args = [] }: RunForwarderOptions): Promise<void> {
   const [command, ...others] = args;
@@ -35,7 +35,12 @@ export async function runForwarder({ env, args = [] }: RunForwarderOptions): Pro
   } else if (command === "migrate") {
     await migrate(env);
   } else {
-    await runProcess({ name: "forwarder", read: () => ({ config: readConfig(env) }), start });
+    await runProcess({
+      name: "forwarder",
+      read: () => ({ config: readConfig(env) }),
+      start,
+      isMisuse: (error) => error instanceof EvictingRedisError,
+    });
   }
 }
 
@@ -60,14 +65,15 @@ async function start({
   const processMetrics = createProcessMetrics();
   let forwarder: Forwarder | null = null;
   const metrics = new ForwardMetrics({ registry: processMetrics.registry, forwarder: () => forwarder });
-  const queues = createQueueReader({ redis: redisUrl, prefix });
+  const probe = openRedisProbe({ redis: redisUrl, logger });
   const http = await startHttpServer({
     host: config.httpHost,
     port: config.httpPort,
     live: () => true,
-    ready: () => readiness(forwarder, queues),
+    ready: () => readiness(forwarder, probe),
     metrics: () => processMetrics.text(),
   });
+  await refuseEvictionOf(probe);
   const publisher = createPublisher({
     redis: redisUrl,
     prefix,
@@ -93,35 +99,26 @@ async function start({
   forwarder = opened;
   shutdown.add({ name: "forwarder", run: () => opened.close() });
   shutdown.add({ name: "publisher", run: () => publisher.close() });
-  shutdown.add({ name: "queue reader", run: () => queues.close() });
+  shutdown.add({ name: "probe", run: () => probe.close() });
   shutdown.add({ name: "health server", run: () => http.close() });
   logger.info({ prefix, leaseMs, pollMs, httpPort: http.port }, "the forwarder runs");
 }
 
-const REDIS_LIMIT_MS = 2_000;
+/** Asked once: one that does not answer now is watched from here on. @throws {EvictingRedisError} */
+async function refuseEvictionOf(probe: RedisProbe): Promise<void> {
+  await probe.check().catch((error: unknown) => {
+    if (error instanceof EvictingRedisError) throw error;
+  });
+}
 
 /** A standby is ready: it can take over. Redis is asked in any case, since that is what it would need then. */
 async function readiness(
   forwarder: Forwarder | null,
-  queues: QueueReader,
+  probe: RedisProbe,
 ): Promise<{ ok: boolean; detail: object }> {
   const { role, trouble } = forwarder?.state() ?? { role: "connecting", trouble: null };
-  const redis = (await answers(queues)) ? "answers" : "silent";
+  const redis = await probe.fitness();
   const postgres = role === "active" || role === "standby" ? "answers" : "silent";
   const ok = redis === "answers" && postgres === "answers" && trouble === null;
   return { ok, detail: { redis, postgres, role, ...(trouble === null ? {} : { why: trouble }) } };
-}
-
-async function answers(queues: QueueReader): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, REDIS_LIMIT_MS, false);
-  });
-  const asked = queues.counts().then(
-    () => true,
-    () => false,
-  );
-  const result = await Promise.race([asked, late]);
-  clearTimeout(timer);
-  return result;
 }

@@ -1,23 +1,15 @@
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createPublisher } from "@junban/event-queues";
-import {
-  ConfigError,
-  createProcessMetrics,
-  reachWithin,
-  runProcess,
-  startHttpServer,
-  withoutPassword,
-} from "@junban/service";
+import { createPublisher, EvictingRedisError, openRedisProbe } from "@junban/event-queues";
+import type { RedisFitness, RedisProbe } from "@junban/event-queues";
+import { ConfigError, createProcessMetrics, reachWithin, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
 import type { FastifyInstance } from "fastify";
 import { GatewayMetrics } from "./gateway-metrics.ts";
 import { Intake } from "./intake.ts";
 import { OutageLog } from "./outage-log.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { openRedisProbe } from "./redis-probe.ts";
-import type { RedisProbe } from "./redis-probe.ts";
 import { createGatewayServer } from "./server.ts";
 import { readGatewaySettings } from "./settings.ts";
 import type { GatewaySettings } from "./settings.ts";
@@ -32,13 +24,18 @@ const CLOSING_MS = 3_000;
  * requests taken; then, when asked to stop, everything in the opposite order. Never rejects.
  */
 export async function runGateway({ env }: { readonly env: NodeJS.ProcessEnv }): Promise<void> {
-  await runProcess({ name: "gateway", read: async () => readGatewaySettings(env), start });
+  await runProcess({
+    name: "gateway",
+    read: async () => readGatewaySettings(env),
+    start,
+    isMisuse: (error) => error instanceof EvictingRedisError,
+  });
 }
 
 async function start({ logger, shutdown, ...settings }: GatewaySettings & ProcessTools): Promise<void> {
   const { config, tokens, stripeSecrets } = settings;
   const metrics = createProcessMetrics();
-  const probe = openRedisProbe(config.redisUrl);
+  const probe = openRedisProbe({ redis: config.redisUrl, logger });
   let isServing = false;
   const http = await startHttpServer({
     host: config.httpHost,
@@ -57,11 +54,15 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
   try {
     const say = (line: string): void => logger.warn({}, line);
     const { signal } = shutdown;
-    const ask = async (): Promise<void> => {
-      await probe.fitness();
-    };
-    await reachWithin({ service: "Redis", address: config.redisUrl, probe: ask, say, signal });
-    refuseEviction(await probe.fitness(), config.redisUrl);
+    await reachWithin({
+      service: "Redis",
+      address: config.redisUrl,
+      probe: () => probe.check(),
+      // What is acknowledged must not be dropped by Redis afterwards.
+      isFinal: (error) => error instanceof EvictingRedisError,
+      say,
+      signal,
+    });
     signal.throwIfAborted();
     const gatewayMetrics = new GatewayMetrics({ registry: metrics.registry });
     const outageLog = new OutageLog({ logger });
@@ -102,18 +103,11 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
 async function readiness(
   probe: RedisProbe,
   { isServing, isEnding }: { isServing: boolean; isEnding: boolean },
-): Promise<{ ok: boolean; detail: { redis: string; requests: string } }> {
-  const redis = await probe.fitness().catch(() => "silent");
+): Promise<{ ok: boolean; detail: { redis: RedisFitness; requests: string } }> {
+  const redis = await probe.fitness();
   const whileUp = isServing ? "taken" : "starting";
   const requests = isEnding ? "ending" : whileUp;
   return { ok: redis === "answers" && requests === "taken", detail: { redis, requests } };
-}
-
-/** What is acknowledged must not be dropped by Redis afterwards. A restart alone does not help. */
-function refuseEviction(fitness: "answers" | "may-evict", redisUrl: string): void {
-  if (fitness === "answers") return;
-  const allowed = "a Redis with maxmemory-policy noeviction; others may drop what was acknowledged";
-  throw new ConfigError({ problems: [{ variable: "REDIS_URL", value: withoutPassword(redisUrl), allowed }] });
 }
 
 function stripeWebhook(

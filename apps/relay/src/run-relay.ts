@@ -1,4 +1,6 @@
 import { hostname } from "node:os";
+import { EvictingRedisError, openRedisProbe } from "@junban/event-queues";
+import type { RedisProbe } from "@junban/event-queues";
 import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay, type OpenRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
@@ -8,7 +10,12 @@ import type { Config, ProcessTools } from "@junban/service";
  * The whole life of a relay that runs by itself, beside workers with `JUNBAN_RELAY=off` or as one more that may lead. Never rejects.
  */
 export async function runRelay({ env }: { readonly env: NodeJS.ProcessEnv }): Promise<void> {
-  await runProcess({ name: "relay", read: () => ({ config: readConfig(env) }), start });
+  await runProcess({
+    name: "relay",
+    read: () => ({ config: readConfig(env) }),
+    start,
+    isMisuse: (error) => error instanceof EvictingRedisError,
+  });
 }
 
 interface Start extends ProcessTools {
@@ -17,6 +24,7 @@ interface Start extends ProcessTools {
 
 async function start({ config, logger, shutdown }: Start): Promise<void> {
   const metrics = createProcessMetrics();
+  const probe = openRedisProbe({ redis: config.redisUrl, logger });
   let relay: OpenRelay | null = null;
   const http = await startHttpServer({
     host: config.httpHost,
@@ -30,28 +38,44 @@ async function start({ config, logger, shutdown }: Start): Promise<void> {
     metrics: () => metrics.text(),
   });
   try {
-    await checkPostgres({ config, logger, shutdown });
+    await checkServices({ config, logger, shutdown, probe });
     shutdown.signal.throwIfAborted();
     const worker = `${hostname()}:${process.pid}`;
     const opened = openRelay({ config, worker, logger, registry: metrics.registry });
     relay = opened;
     shutdown.add({ name: "relay", run: () => opened.close() });
   } finally {
+    shutdown.add({ name: "probe", run: () => probe.close() });
     shutdown.add({ name: "health server", run: () => http.close() });
   }
   const { prefix, updatesCap } = config;
   logger.info({ prefix, updatesCap, httpPort: http.port }, "the relay runs");
 }
 
-/** Also waits for one that goes again between two questions, as it may while it starts. */
-async function checkPostgres({ config, logger, shutdown }: Start): Promise<void> {
-  const { databaseUrl } = config;
+/** Waits for both services, and refuses those on which the promises would not hold. */
+async function checkServices({
+  config,
+  logger,
+  shutdown,
+  probe,
+}: Start & { readonly probe: RedisProbe }): Promise<void> {
+  const { databaseUrl, redisUrl } = config;
+  const say = (line: string): void => logger.warn({}, line);
+  const { signal } = shutdown;
+  await reachWithin({
+    service: "Redis",
+    address: redisUrl,
+    probe: () => probe.check(),
+    isFinal: (error) => error instanceof EvictingRedisError,
+    say,
+    signal,
+  });
   await reachWithin({
     service: "Postgres",
     address: databaseUrl,
     probe: () => refuseOldSchema({ databaseUrl }),
     isFinal: (error) => error instanceof SchemaBehindError,
-    say: (line) => logger.warn({}, line),
-    signal: shutdown.signal,
+    say,
+    signal,
   });
 }

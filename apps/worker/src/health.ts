@@ -1,12 +1,11 @@
-import type { QueueUnavailableCode } from "@junban/event-queues";
+import type { QueueUnavailableCode, RedisFitness } from "@junban/event-queues";
 import type { Family } from "@junban/orders";
 import { answersWithin } from "./outage.ts";
 
 export interface Readiness {
   readonly ok: boolean;
   readonly detail: {
-    /** `may-evict`: it answers, and its memory policy may drop locks, lines and jobs. */
-    readonly redis: "answers" | "silent" | "may-evict";
+    readonly redis: RedisFitness;
     readonly postgres: "answers" | "silent";
     /**
      * `paused`: fetching waits, for Postgres or because somebody paused queues; `refused`: Redis answers and lets nothing be

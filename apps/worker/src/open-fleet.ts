@@ -1,4 +1,4 @@
-import { consume } from "@junban/event-queues";
+import { consume, EvictionWatch, refuseEviction } from "@junban/event-queues";
 import type { ConsumeOptions } from "@junban/event-queues";
 import { createLanes } from "@junban/handoff-lock";
 import type { LanesOptions } from "@junban/handoff-lock";
@@ -6,11 +6,9 @@ import type { Config } from "@junban/service";
 import type { Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import { endWithin } from "./end-within.ts";
-import { EvictionWatch } from "./eviction-watch.ts";
 import { createFleetWorker } from "./fleet-worker.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
 import type { FleetLogger } from "./ports.ts";
-import { refuseEviction } from "./redis-connection.ts";
 import type { Services } from "./services.ts";
 
 export interface OpenFleetOptions {

@@ -26,22 +26,3 @@ export function connectRedis({
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
 }
-
-/** Thrown when Redis may evict keys: it would drop locks, lines and jobs, and no one would be told. */
-export class EvictingRedisError extends Error {
-  readonly code = "EVICTING_REDIS";
-  readonly policy: string;
-
-  constructor({ policy }: { policy: string }) {
-    super(`Redis has maxmemory-policy ${policy} and may drop locks, lines and jobs; set it to noeviction`);
-    this.name = "EvictingRedisError";
-    this.policy = policy;
-  }
-}
-
-/** @throws {EvictingRedisError} unless the policy is `noeviction`, or the server does not tell it. */
-export async function refuseEviction(redis: Redis): Promise<void> {
-  const memory = await redis.info("memory");
-  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
-  if (policy !== undefined && policy !== "noeviction") throw new EvictingRedisError({ policy });
-}

@@ -1,19 +1,11 @@
+import { EvictingRedisError, refuseEviction } from "@junban/event-queues";
 import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
-import {
-  createProcessMetrics,
-  EXIT,
-  exitCodeOf,
-  reachWithin,
-  readConfig,
-  runProcess,
-  startHttpServer,
-} from "@junban/service";
+import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
 import { endWithin } from "./end-within.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
-import { EvictingRedisError, refuseEviction } from "./redis-connection.ts";
 import { openServices } from "./services.ts";
 import type { Services, ServicesOptions } from "./services.ts";
 
@@ -37,13 +29,8 @@ export async function runWorker({ env, decide }: RunWorkerOptions): Promise<void
     name: "worker",
     read: () => ({ config: readConfig(env), ...(decide === undefined ? {} : { decide }) }),
     start,
-    exitCode,
+    isMisuse: (error) => error instanceof EvictingRedisError,
   });
-}
-
-function exitCode(error: unknown): number {
-  // Like a bad variable: a restart alone does not help.
-  return error instanceof EvictingRedisError ? EXIT.usage : exitCodeOf(error);
 }
 
 interface Start extends ProcessTools {
@@ -107,7 +94,17 @@ async function checkServices({
   const say = (line: string): void => logger.warn({}, line);
   const { redisUrl, databaseUrl } = config;
   const { signal } = shutdown;
-  await reachWithin({ service: "Redis", address: redisUrl, probe: () => services.probeRedis(), say, signal });
+  await reachWithin({
+    service: "Redis",
+    address: redisUrl,
+    probe: async () => {
+      await services.probeRedis();
+      await refuseEviction(services.redis);
+    },
+    isFinal: (error) => error instanceof EvictingRedisError,
+    say,
+    signal,
+  });
   await reachWithin({
     service: "Postgres",
     address: databaseUrl,
@@ -116,5 +113,4 @@ async function checkServices({
     say,
     signal,
   });
-  await refuseEviction(services.redis);
 }

@@ -73,4 +73,16 @@ export class UnusableUpdateError extends Error {
   }
 }
 
+/** Thrown when Redis may evict keys: it would drop locks, lines and jobs, and no one would be told. A restart alone does not help. */
+export class EvictingRedisError extends Error {
+  readonly code = "EVICTING_REDIS";
+  readonly policy: string;
+
+  constructor({ policy }: { policy: string }) {
+    super(`Redis has maxmemory-policy ${policy} and may drop locks, lines and jobs; set it to noeviction`);
+    this.name = "EvictingRedisError";
+    this.policy = policy;
+  }
+}
+
 export type PublishError = InvalidEventError | LaneFullError | QueueUnavailableError;

@@ -2,7 +2,7 @@
  * Events in BullMQ: queue names, the publisher, the consumer and a reader for operators; and the queues of updates.
  *
  * For: putting an event into its lane and its queue as one acknowledged step, running a processor over the queues,
- * looking at what waits or died there, and handing the relay's updates to every subscribed name. It is the only package that
+ * looking at what waits or died there, whether Redis keeps what it is given, and handing the relay's updates to every subscribed name. It is the only package that
  * touches BullMQ.
  *
  * Not for: deciding what an event means (orders), whose turn it is (handoff-lock), or what counts as done
@@ -10,9 +10,18 @@
  */
 export { FAMILY_QUEUES, QUEUE_PREFIX, queueNameOf } from "./names.ts";
 export { priorityFor } from "./priority.ts";
-export { InvalidEventError, LaneFullError, QueueUnavailableError, UnusableUpdateError } from "./errors.ts";
+export {
+  EvictingRedisError,
+  InvalidEventError,
+  LaneFullError,
+  QueueUnavailableError,
+  UnusableUpdateError,
+} from "./errors.ts";
 export type { PublishError, QueueUnavailableCode } from "./errors.ts";
 export type { RedisAddress } from "./connection.ts";
+export { openRedisProbe, refuseEviction } from "./redis-fitness.ts";
+export type { RedisFitness, RedisProbe, RedisProbeOptions } from "./redis-fitness.ts";
+export { EvictionWatch } from "./eviction-watch.ts";
 export { createPublisher } from "./publisher.ts";
 export type { Publisher, PublisherOptions } from "./publisher.ts";
 export type { Published, PublishResult } from "./publish-result.ts";

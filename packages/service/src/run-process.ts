@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { exitCodeOf } from "./errors.ts";
+import { EXIT, exitCodeOf } from "./errors.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
 
@@ -22,8 +22,8 @@ export interface RunProcessOptions<Settings extends ProcessSettings> {
   readonly read: () => Settings | Promise<Settings>;
   /** Resolves once the process serves. What it throws ends the process, with the steps added so far. */
   readonly start: (process: Settings & ProcessTools) => Promise<void>;
-  /** The exit code for what `start` threw; default {@link exitCodeOf}. */
-  readonly exitCode?: (error: unknown) => number;
+  /** Whether what `start` threw is, like a bad variable, nothing that a restart alone helps against: it exits with EXIT.usage. */
+  readonly isMisuse?: (error: unknown) => boolean;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function runProcess<Settings extends ProcessSettings>({
   name,
   read,
   start,
-  exitCode = exitCodeOf,
+  isMisuse = () => false,
 }: RunProcessOptions<Settings>): Promise<void> {
   // Whether anybody reads what a person should is no matter of life and death, here or in any warning of the runtime's.
   process.stderr.on("error", () => undefined);
@@ -55,6 +55,6 @@ export async function runProcess<Settings extends ProcessSettings>({
     // Being asked to stop in the middle of the start is no failure of the start.
     if (shutdown.signal.aborted) return;
     logger.fatal({ err: error }, `the ${name} cannot start`);
-    await shutdown.begin("the start failed", exitCode(error));
+    await shutdown.begin("the start failed", isMisuse(error) ? EXIT.usage : exitCodeOf(error));
   }
 }

@@ -254,7 +254,7 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
   {
     promise: "a gateway acknowledges nothing into a Redis that may drop it",
     file: `${SRC}/run-gateway.ts`,
-    guard: "refuseEviction(await probe.fitness(), config.redisUrl);",
+    guard: "      isFinal: (error) => error instanceof EvictingRedisError,\n",
     without: "",
     tests: [{ file: OUTAGES, title: "refuses one that may drop" }],
   },

@@ -102,4 +102,11 @@ export const RELAY_GUARDS: readonly Guard[] = [
     without: "if (lead !== null)",
     tests: [{ file: TROUBLE, title: "the one that stood aside is well again" }],
   },
+  {
+    promise: "a relay that runs by itself takes no Redis that may evict",
+    file: "apps/relay/src/run-relay.ts",
+    guard: "    isFinal: (error) => error instanceof EvictingRedisError,\n",
+    without: "",
+    tests: [{ file: "test/relay/relay-process.test.ts", title: "refuses a Redis that may evict" }],
+  },
 ];

@@ -172,4 +172,11 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
     without: "where $1::float8 > 0 and coalesce(forwarded_at, parked_at) is not null order by forwarded_at",
     tests: [{ file: FORWARDING, title: "long enough ago" }],
   },
+  {
+    promise: "a forwarder takes no Redis that may evict",
+    file: "apps/forwarder/src/run-forwarder.ts",
+    guard: "if (error instanceof EvictingRedisError) throw error;",
+    without: "if (!(error instanceof Error)) throw error;",
+    tests: [{ file: "test/forwarder/forwarder-process.test.ts", title: "refuses a Redis that may evict" }],
+  },
 ];

@@ -320,10 +320,17 @@ export const WORKER_GUARDS: readonly Guard[] = [
   },
   {
     promise: "a Redis that may evict keys is refused",
-    file: `${SRC}/redis-connection.ts`,
+    file: "packages/event-queues/src/redis-fitness.ts",
     guard: 'policy !== undefined && policy !== "noeviction"',
     without: "policy === null",
     tests: [{ file: PROCESS, title: "a Redis that may evict keys is refused with 2" }],
+  },
+  {
+    promise: "a memory policy that is changed later is told",
+    file: "packages/event-queues/src/eviction-watch.ts",
+    guard: "      if (policy !== this.#policy) this.#options.logger.error({ policy }, message);\n",
+    without: "",
+    tests: [{ file: "test/fleet/worker-truth.test.ts", title: "once and loudly" }],
   },
   {
     promise: "a database without its schema is refused",

@@ -1,10 +1,13 @@
-import type { FleetLogger } from "./ports.ts";
-import { EvictingRedisError } from "./redis-connection.ts";
+import { EvictingRedisError } from "./errors.ts";
 
 export interface EvictionWatchOptions {
   /** Rejects with an EvictingRedisError when Redis may evict keys. */
   readonly check: () => Promise<void>;
-  readonly logger: FleetLogger;
+  /** A pino logger fits. */
+  readonly logger: {
+    info(fields: object, line: string): void;
+    error(fields: object, line: string): void;
+  };
   /** Default 5000: cheap, and soon enough for somebody who has just changed the policy to hear of it. */
   readonly everyMs?: number;
 }
