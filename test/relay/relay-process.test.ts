@@ -77,6 +77,7 @@ describe("the relay's process", () => {
         ok: true,
         leads: true,
         obstacle: null,
+        redis: "answers",
       });
       expect((await relay.get("/metrics")).text).toContain("junban_updates_passed_on_total 3");
       relay.tree.signal("SIGTERM");
@@ -129,6 +130,35 @@ describe("the relay's process", () => {
   );
 
   test(
+    "is ready as a standby only while it could take over",
+    async () => {
+      const place = await freshPlace();
+      const leader = await start(place);
+      await eventually(async () => leads(leader), { withinMs: 20_000 });
+      const proxy = await startProxy({ url: place.redisUrl });
+      onTestFinished(async () => proxy.close());
+      const standby = await start({ ...place, redisUrl: proxy.url });
+      const expectReadiness = async (relay: Running, expected: object): Promise<void> =>
+        eventually(
+          async () => {
+            const { status, text } = await relay.get("/readyz");
+            expect({ status, ...(JSON.parse(text) as object) }).toMatchObject(expected);
+          },
+          { withinMs: 20_000 },
+        );
+      await expectReadiness(standby, { status: 200, leads: false, redis: "answers" });
+
+      proxy.cut();
+
+      await expectReadiness(standby, { status: 503, leads: false, obstacle: null, redis: "silent" });
+      await expectReadiness(leader, { status: 200, leads: true, redis: "answers" });
+      proxy.heal();
+      await expectReadiness(standby, { status: 200, leads: false, redis: "answers" });
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "refuses a Redis that may evict keys with 2, and tells of one that may since it started",
     async () => {
       const place = await freshPlace();
@@ -144,6 +174,8 @@ describe("the relay's process", () => {
       const relay = await start(there);
       await redis.config("SET", "maxmemory-policy", "volatile-ttl");
       await relay.tree.waitForLine("maxmemory-policy volatile-ttl", { withinMs: 20_000 });
+      const { status, text } = await relay.get("/readyz");
+      expect({ status, ...(JSON.parse(text) as object) }).toMatchObject({ status: 503, redis: "may-evict" });
     },
     LIMIT_MS,
   );

@@ -30,11 +30,7 @@ async function start({ config, logger, shutdown }: Start): Promise<void> {
     host: config.httpHost,
     port: config.httpPort,
     live: () => true,
-    ready: async () => {
-      if (relay === null) return { ok: false, detail: { relay: "starting" } };
-      const { leads, obstacle } = relay;
-      return { ok: obstacle === null, detail: { leads, obstacle } };
-    },
+    ready: () => readiness(relay, probe),
     metrics: () => metrics.text(),
   });
   try {
@@ -78,4 +74,18 @@ async function checkServices({
     say,
     signal,
   });
+}
+
+/**
+ * Whether it could pass news on at this moment, leading or not: a standby has asked Postgres within the last seconds, when it tried to
+ * lead, and of Redis nothing at all until it is asked here.
+ */
+async function readiness(
+  relay: OpenRelay | null,
+  probe: RedisProbe,
+): Promise<{ ok: boolean; detail: object }> {
+  const redis = await probe.fitness();
+  if (relay === null) return { ok: false, detail: { relay: "starting", redis } };
+  const { leads, obstacle } = relay;
+  return { ok: obstacle === null && redis === "answers", detail: { leads, obstacle, redis } };
 }

@@ -103,6 +103,13 @@ export const RELAY_GUARDS: readonly Guard[] = [
     tests: [{ file: TROUBLE, title: "the one that stood aside is well again" }],
   },
   {
+    promise: "a relay that stands by is ready only while Redis would take what it passes on",
+    file: "apps/relay/src/run-relay.ts",
+    guard: 'ok: obstacle === null && redis === "answers"',
+    without: "ok: obstacle === null",
+    tests: [{ file: "test/relay/relay-process.test.ts", title: "is ready as a standby" }],
+  },
+  {
     promise: "a relay that runs by itself takes no Redis that may evict",
     file: "apps/relay/src/run-relay.ts",
     guard: "    isFinal: (error) => error instanceof EvictingRedisError,\n",
