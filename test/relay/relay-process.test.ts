@@ -19,7 +19,10 @@ const PROGRAM = fileURLToPath(new URL("../../apps/relay/src/main.ts", import.met
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIMIT_MS = 90_000;
 
-async function launch({ databaseUrl, redisUrl, prefix }: Place): Promise<ProcessTree> {
+async function launch(
+  { databaseUrl, redisUrl, prefix }: Place,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProcessTree> {
   const tree = await startProcess({
     command: process.execPath,
     args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAM],
@@ -29,6 +32,7 @@ async function launch({ databaseUrl, redisUrl, prefix }: Place): Promise<Process
       REDIS_URL: redisUrl,
       JUNBAN_PREFIX: prefix,
       JUNBAN_HTTP_PORT: "0",
+      ...env,
     },
     cwd: ROOT,
   });
@@ -43,8 +47,8 @@ interface Running {
   get(path: string): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-async function start(place: Place): Promise<Running> {
-  const tree = await launch(place);
+async function start(place: Place, env: Readonly<Record<string, string>> = {}): Promise<Running> {
+  const tree = await launch(place, env);
   const line = await tree.waitForLine("the relay runs", { withinMs: 60_000 });
   const { httpPort } = JSON.parse(line) as { httpPort: number };
   return {
@@ -115,6 +119,41 @@ describe("the relay's process", () => {
       expect(await openUpdates(place).depth()).toBe(8);
     },
     2 * LIMIT_MS,
+  );
+
+  test(
+    "ends within its grace while neither service answers, and says what it leaves behind",
+    async () => {
+      const place = await freshPlace();
+      const [redis, postgres] = [
+        await startProxy({ url: place.redisUrl }),
+        await startProxy({ url: place.databaseUrl }),
+      ];
+      onTestFinished(async () => void (await Promise.all([redis.close(), postgres.close()])));
+      let isHung = false;
+      redis.onData((direction, chunk) => {
+        // The first call that names the news.
+        if (!isHung && direction === "toServer" && chunk.includes("O1!1")) {
+          postgres.drop();
+          isHung = true;
+        }
+        return isHung ? "drop" : "pass";
+      });
+      const relay = await start(
+        { ...place, redisUrl: redis.url, databaseUrl: postgres.url },
+        { JUNBAN_SHUTDOWN_GRACE_MS: "4000" },
+      );
+      await writeNews(poolOf(place), versionsOf("O1", 3));
+      await eventually(() => isHung, { withinMs: 20_000 });
+
+      relay.tree.signal("SIGTERM");
+
+      expect(await relay.tree.exited).toMatchObject({ code: 0 });
+      expect(relay.tree.stdout()).toContain("the relay ends without an answer");
+      // Nothing is lost: the next one finds all of them.
+      expect(await outboxOf(poolOf(place))).toEqual(versionsOf("O1", 3));
+    },
+    LIMIT_MS,
   );
 
   test(

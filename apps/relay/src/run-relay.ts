@@ -6,6 +6,9 @@ import { openRelay, type OpenRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
 
+/** What ending may take, out of the grace. Another leads as soon as this process is gone. */
+const ENDS_MS = 2_000;
+
 /**
  * The whole life of a relay that runs by itself, beside workers with `JUNBAN_RELAY=off` or as one more that may lead. Never rejects.
  */
@@ -39,7 +42,8 @@ async function start({ config, logger, shutdown }: Start): Promise<void> {
     const worker = `${hostname()}:${process.pid}`;
     const opened = openRelay({ config, worker, logger, registry: metrics.registry });
     relay = opened;
-    shutdown.add({ name: "relay", run: () => opened.close() });
+    const deadlineMs = Math.min(ENDS_MS, config.shutdownGraceMs / 2);
+    shutdown.add({ name: "relay", run: () => opened.close({ deadlineMs }) });
   } finally {
     shutdown.add({ name: "probe", run: () => probe.close() });
     shutdown.add({ name: "health server", run: () => http.close() });

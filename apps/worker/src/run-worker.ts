@@ -3,7 +3,6 @@ import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
-import { endWithin } from "./end-within.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
 import { openServices } from "./services.ts";
@@ -58,7 +57,7 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
     if (config.relay === "on") {
       const relay = openRelay({ config, worker: services.name, logger, registry: metrics.registry });
       // Behind the fleet, whose last commits it still may pass on.
-      shutdown.add({ name: "relay", run: () => endWithin([relay.close()], RELAY_ENDS_MS) });
+      shutdown.add({ name: "relay", run: () => relay.close({ deadlineMs: RELAY_ENDS_MS }) });
     }
   } finally {
     shutdown.add(closeRest);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createUpdatesPublisher } from "@junban/event-queues";
 import { openOutbox } from "@junban/order-store";
 import type { Registry } from "prom-client";
@@ -25,8 +26,11 @@ export interface OpenRelay {
   readonly leads: boolean;
   /** What stands in the way at present; null while nothing does. */
   readonly obstacle: Obstacle | null;
-  /** Ends after the news in hand, lets another process lead, and closes the connections. */
-  close(): Promise<void>;
+  /**
+   * Ends after the news in hand, lets another process lead, and closes the connections. What a service does not answer within
+   * `deadlineMs` is left behind, and that is said: whoever leads next finds the rows, and queues at most the same news again.
+   */
+  close(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
 /** Whatever the fleet's own may take: what is read and deleted here is short, and ending waits for it. */
@@ -48,9 +52,20 @@ export function openRelay({ config, worker, logger, registry }: OpenRelayOptions
     get obstacle() {
       return relay.obstacle;
     },
-    close: async () => {
-      await relay.stop();
-      await Promise.all([outbox.close(), updates.close()]);
+    close: async ({ deadlineMs }) => {
+      const isOver = relay.stop().then(async () => {
+        await Promise.all([outbox.close(), updates.close()]);
+        return true;
+      });
+      const given = new AbortController();
+      const late = sleep(deadlineMs, false, { signal: given.signal }).catch(() => false);
+      const isClean = await Promise.race([isOver, late]);
+      given.abort();
+      if (isClean) return;
+      logger.warn(
+        { deadlineMs },
+        "the relay ends without an answer; another one may queue the same news again",
+      );
     },
   };
 }

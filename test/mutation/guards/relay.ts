@@ -110,6 +110,13 @@ export const RELAY_GUARDS: readonly Guard[] = [
     tests: [{ file: "test/relay/relay-process.test.ts", title: "is ready as a standby" }],
   },
   {
+    promise: "a relay ends within its grace whatever does not answer",
+    file: "packages/relay/src/open-relay.ts",
+    guard: "const isClean = await Promise.race([isOver, late]);",
+    without: "const isClean = await isOver.finally(async () => late);",
+    tests: [{ file: "test/relay/relay-process.test.ts", title: "ends within its grace" }],
+  },
+  {
     promise: "a relay that runs by itself takes no Redis that may evict",
     file: "apps/relay/src/run-relay.ts",
     guard: "    isFinal: (error) => error instanceof EvictingRedisError,\n",
