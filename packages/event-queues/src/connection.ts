@@ -117,8 +117,9 @@ const AWAY =
   /Connection is closed|isn't writeable|max retries per request|Command aborted|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Socket timeout/i;
 
 /** Translates whatever a Redis command failed with. */
-export function unavailable(error: unknown): QueueUnavailableError {
-  if (error instanceof QueueUnavailableError) return error;
+export function unavailable(thrown: unknown): QueueUnavailableError {
+  if (thrown instanceof QueueUnavailableError) return thrown;
+  const error = reasonOf(thrown);
   // ioredis hangs the command with all that was being written on its errors, and this one ends in somebody's log.
   if (error instanceof Error) Reflect.deleteProperty(error, "command");
   const message = error instanceof Error ? error.message : String(error);
@@ -135,6 +136,12 @@ export function unavailable(error: unknown): QueueUnavailableError {
     detail: `Redis answered with an error (${message})`,
     cause: error,
   });
+}
+
+/** A transaction that was given up says why beside its own message, where ioredis puts what was refused of it. */
+function reasonOf(error: unknown): unknown {
+  const refusals: unknown = error instanceof Error ? Reflect.get(error, "previousErrors") : undefined;
+  return Array.isArray(refusals) && refusals[0] instanceof Error ? refusals[0] : error;
 }
 
 /** Whether Redis is lost altogether, and not only unwilling. */

@@ -1,3 +1,4 @@
+import { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { answeringSettings, openConnection, unavailable, whenReady, within } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
@@ -29,15 +30,26 @@ export interface UpdatesPublisher {
   depth(): Promise<number>;
   /**
    * Adds one job each, in the given order. News whose job is there already are left as they are, so that adding again is safe.
-   * When it rejects, some may have been added.
+   * When it rejects, some may have been added; where memory ran out, none behind one that was not.
    */
   add(news: readonly OrderNews[]): Promise<void>;
   close(): Promise<void>;
 }
 
+/**
+ * Jobs of one transaction. Redis does nothing else meanwhile, so there are not too many; nor so few that the way there and back
+ * counts for much.
+ */
+const TOGETHER = 100;
+
 /** Connects at once. */
 export function createUpdatesPublisher(options: UpdatesPublisherOptions): UpdatesPublisher {
   return new QueueUpdatesPublisher(options);
+}
+
+interface NewJob {
+  readonly id: string;
+  readonly json: ReturnType<Job["asJSON"]>;
 }
 
 class QueueUpdatesPublisher implements UpdatesPublisher {
@@ -63,15 +75,40 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
 
   async add(news: readonly OrderNews[]): Promise<void> {
     if (news.length === 0) return;
-    const jobs = news.map(({ lcid, version, payload }) => ({
-      name: "order-update",
-      data: payload,
-      opts: { jobId: updateJobId({ lcid, version }) },
-    }));
+    const jobs = news.map((one) => this.#jobOf(one));
     if (this.#mayHaveLeftHalves) await this.#answered(async () => this.#clearHalves(news));
     this.#mayHaveLeftHalves = true;
-    await this.#answered(async () => this.#queue.addBulk(jobs));
+    for (let first = 0; first < jobs.length; first += TOGETHER) {
+      await this.#answered(async () => this.#addTogether(jobs.slice(first, first + TOGETHER)));
+    }
     this.#mayHaveLeftHalves = false;
+  }
+
+  #jobOf({ lcid, version, payload }: OrderNews): NewJob {
+    const id = updateJobId({ lcid, version });
+    return { id, json: new Job(this.#queue, "order-update", payload, { jobId: id }, id).asJSON() };
+  }
+
+  /**
+   * In a transaction, which runs out of memory before its first job or not at all. In BullMQ's own way, a pipeline, each job finds out
+   * by itself, and a later version would be queued before an earlier one where memory came free in between.
+   */
+  async #addTogether(jobs: readonly NewJob[]): Promise<void> {
+    const backend = this.#queue.getBackend();
+    const add = async (): Promise<Error | undefined> => {
+      const transaction = (await backend.client).multi();
+      for (const { id, json } of jobs) void backend.addJobToTransaction(transaction, json, id);
+      const results = (await transaction.exec()) as readonly (readonly [Error | null, unknown])[];
+      return results.find(([error]) => error !== null)?.[0] ?? undefined;
+    };
+    let refusal = await add();
+    const [head] = jobs;
+    if (head !== undefined && refusal?.message.includes("NOSCRIPT") === true) {
+      // A server that forgot its scripts is sent them only outside of a transaction.
+      await backend.addJob(head.json, head.id);
+      refusal = await add();
+    }
+    if (refusal !== undefined) throw refusal;
   }
 
   /** A job is written before it is put in line. One that was written only would pass for one that is there. */

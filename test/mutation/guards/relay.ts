@@ -42,8 +42,8 @@ export const RELAY_GUARDS: readonly Guard[] = [
   {
     promise: "the same news have the same job",
     file: "packages/event-queues/src/updates-publisher.ts",
-    guard: "opts: { jobId: updateJobId({ lcid, version }) },",
-    without: "opts: {},",
+    guard: "const id = updateJobId({ lcid, version });",
+    without: "const id = updateJobId({ lcid, version: version + performance.now() });",
     tests: [{ file: FLOW, title: "does not queue again what is in the queue already" }],
   },
   {
@@ -94,6 +94,20 @@ export const RELAY_GUARDS: readonly Guard[] = [
     guard: "    if (this.#mayHaveLeftHalves) await this.#answered(async () => this.#clearHalves(news));\n",
     without: "",
     tests: [{ file: "test/relay/half-written-jobs.test.ts" }],
+  },
+  {
+    promise: "no version is queued before an earlier one where memory runs out",
+    file: "packages/event-queues/src/updates-publisher.ts",
+    guard: "(await backend.client).multi();",
+    without: "(await backend.client).pipeline();",
+    tests: [{ file: "test/relay/memory-limit.test.ts", title: "when memory comes free while they arrive" }],
+  },
+  {
+    promise: "a server that forgot its scripts is sent them for order updates too",
+    file: "packages/event-queues/src/updates-publisher.ts",
+    guard: 'refusal?.message.includes("NOSCRIPT") === true',
+    without: 'refusal?.message === ""',
+    tests: [{ file: "test/relay/memory-limit.test.ts", title: "forgot its scripts" }],
   },
   {
     promise: "a relay that does not lead has nothing in its way",
