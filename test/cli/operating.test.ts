@@ -1,5 +1,6 @@
 import { createOrderStore, openOutbox, type OrderStore } from "@junban/order-store";
 import { readEnvelopeText, requestOf } from "@junban/orders";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { authorized, line, openShell, placed, type Shell } from "./junban.ts";
 
@@ -52,6 +53,33 @@ describe("looking at orders and putting them right", () => {
       expect((await shell.junban(["parked", "retry"])).code).toBe(2);
     } finally {
       await outbox.close();
+    }
+  });
+
+  test("parked retry --all goes through all of them in portions; what stands in the outbox already stays, and is told", async () => {
+    const pool = new pg.Pool({ connectionString: shell.databaseUrl, max: 1 });
+    try {
+      await pool.query("insert into outbox (lcid, version, payload) values ('A', 1500, '{}')");
+      await pool.query(
+        `insert into outbox_parked (id, lcid, version, payload, created_at, reason)
+         select 10000 + version, 'A', version, '{}', now(), 'nobody wants it' from generate_series(1, 2500) as given(version)`,
+      );
+
+      const run = await shell.junban(["parked", "retry", "--all"]);
+
+      expect(run.code).toBe(1);
+      expect(run.out).toContain("2,499 given back to the relay");
+      expect(run.err).toContain("1,000 given back so far");
+      expect(run.err).toMatch(/still parked, since the outbox holds the same version already: 11500$/mu);
+      const { rows } = await pool.query("select id::int from outbox_parked");
+      expect(rows).toEqual([{ id: 11_500 }]);
+      expect((await shell.junban(["parked", "retry", "11500", "--json"])).json()).toEqual({
+        retried: [],
+        standing: [11_500],
+        missing: [],
+      });
+    } finally {
+      await pool.end();
     }
   });
 

@@ -7,6 +7,7 @@
  * (who leads the outbox reads them here and passes them on).
  */
 export { createOrderStore, type OrderStore, type OrderStoreOptions } from "./order-store.ts";
+export { PUT_BACK_AT_ONCE } from "./parking.ts";
 export { openOutbox, type News, type Outbox, type OutboxLead, type OutboxOptions } from "./outbox.ts";
 export {
   migrate,
@@ -45,6 +46,7 @@ export type {
   OrderReport,
   Outcome,
   ParkedNews,
+  PutBackResult,
   Settled,
   StandingEvent,
   StoreGauges,

@@ -26,6 +26,7 @@ import type {
   OperatorResult,
   OrderReport,
   ParkedNews,
+  PutBackResult,
   StoreGauges,
   StoreSummary,
 } from "./types.ts";
@@ -82,10 +83,10 @@ export interface OrderStore {
     outcome?: "failed" | "rejected";
     limit: number;
   }): Promise<readonly DeadLetter[]>;
-  /** News that could not be passed on, oldest first. */
-  listParked(options: { limit: number }): Promise<readonly ParkedNews[]>;
-  /** Gives parked news back to the relay, in their old place; returns those that were parked. */
-  putBackParked(ids: readonly number[]): Promise<readonly number[]>;
+  /** News that could not be passed on, oldest first; those behind the number `after`, default all. */
+  listParked(options: { limit: number; after?: number }): Promise<readonly ParkedNews[]>;
+  /** Gives parked news back to the relay, in their old place. At most 1,000 at once. @throws {AssertionError} for more. */
+  putBackParked(ids: readonly number[]): Promise<PutBackResult>;
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
   summary(): Promise<StoreSummary>;

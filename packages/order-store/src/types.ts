@@ -147,6 +147,16 @@ export interface ParkedNews {
   readonly reason: string;
 }
 
+/** What became of parked news that were to be given back to the relay. Each of the numbers asked for is in one of the lists. */
+export interface PutBackResult {
+  /** They stand in the outbox, in their old place, and are parked no more. */
+  readonly back: readonly number[];
+  /** The outbox holds the same version of the same order already. They stay parked until the relay has passed that one on. */
+  readonly standing: readonly number[];
+  /** Nothing of that number is parked. */
+  readonly missing: readonly number[];
+}
+
 /** The gauges and full counts, which take longer the more there is. */
 export interface StoreSummary extends StoreGauges {
   readonly ordersByStatus: Readonly<Record<string, number>>;

@@ -68,6 +68,20 @@ export const RELAY_GUARDS: readonly Guard[] = [
     tests: [{ file: TROUBLE, title: "are parked with the reason" }],
   },
   {
+    promise: "a parked version that the outbox holds already keeps back no other",
+    file: "packages/order-store/src/parking.ts",
+    guard: "        on conflict do nothing\n",
+    without: "",
+    tests: [{ file: "test/order-store/parked.test.ts", title: "the others go" }],
+  },
+  {
+    promise: "what stays parked is not lost",
+    file: "packages/order-store/src/parking.ts",
+    guard: "delete from outbox_parked where id in (select id from back)",
+    without: "delete from outbox_parked where id in (select id from found)",
+    tests: [{ file: "test/order-store/parked.test.ts", title: "the others go" }],
+  },
+  {
     promise: "nothing is parked while the queue takes nothing",
     file: `${RELAY}/passing-on.ts`,
     guard: "  if (passed.length === 0) return { passed, refused: [], trouble };\n",

@@ -1,5 +1,6 @@
-import type { ParkedNews } from "@junban/order-store";
-import { withSetting, type Registration } from "../command.ts";
+import { PUT_BACK_AT_ONCE } from "@junban/order-store";
+import type { OrderStore, ParkedNews, PutBackResult } from "@junban/order-store";
+import { withSetting, type Registration, type Setting } from "../command.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { count, moment, table } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -29,9 +30,11 @@ export function registerParked({ program, env }: Registration): void {
 function registerRetry({ program, env }: Registration): void {
   program
     .command("retry")
-    .description("give them back to the relay; 1 if one of them is not parked")
+    .description(
+      "give them back to the relay; 1 if one of them is not parked, or stands in the outbox already",
+    )
     .argument("[number...]", "their numbers")
-    .option("--all", `all of them, at most ${count(ALL_LIMIT)}`)
+    .option("--all", `all of them, ${count(PUT_BACK_AT_ONCE)} at a time`)
     .option("--json", "print one JSON document")
     .action(async (numbers: readonly string[], options: { all?: true; json?: true }) => {
       const named = numbers.map((text) =>
@@ -40,19 +43,66 @@ function registerRetry({ program, env }: Registration): void {
       if ((options.all === true) === named.length > 0) {
         throw new UsageError("name the numbers of what is to be tried again, or say --all");
       }
-      await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
-        const store = services.store();
-        const ids =
-          options.all === true
-            ? (await store.listParked({ limit: ALL_LIMIT })).map(({ id }) => id)
-            : [...new Set(named)];
-        const retried = new Set(await store.putBackParked(ids));
-        const missing = ids.filter((id) => !retried.has(id));
-        if (options.json === true) printer.json({ retried: [...retried], missing });
-        else printer.out(`${count(retried.size)} given back to the relay`);
-        if (missing.length > 0) throw new FoundWrong(`not parked: ${missing.join(", ")}`);
+      await withSetting({ env, need: ["database"] }, async (setting) => {
+        const store = setting.services.store();
+        const portions = options.all === true ? everyPortion(store) : portionsOf([...new Set(named)]);
+        const { back, standing, missing } = await putBack(setting, portions);
+        const { printer, signal } = setting;
+        if (options.json === true) printer.json({ retried: back, standing, missing });
+        else printer.out(`${count(back.length)} given back to the relay`);
+        const wrong = [
+          ...(missing.length > 0 ? [`not parked: ${someOf(missing)}`] : []),
+          ...(standing.length > 0
+            ? [`still parked, since the outbox holds the same version already: ${someOf(standing)}`]
+            : []),
+          ...(signal.aborted ? ["interrupted; run it again for the rest"] : []),
+        ];
+        if (wrong.length > 0) throw new FoundWrong(wrong.join("\n"));
       });
     });
+}
+
+/** Each portion is a transaction of its own, so that what was given back stays so whatever becomes of the rest. */
+async function putBack(
+  { services, printer, signal }: Setting,
+  portions: Iterable<readonly number[]> | AsyncIterable<readonly number[]>,
+): Promise<PutBackResult> {
+  const back: number[] = [];
+  const standing: number[] = [];
+  const missing: number[] = [];
+  for await (const ids of portions) {
+    if (signal.aborted) break;
+    const result = await services.store().putBackParked(ids);
+    back.push(...result.back);
+    standing.push(...result.standing);
+    missing.push(...result.missing);
+    if (ids.length === PUT_BACK_AT_ONCE) printer.progress(`${count(back.length)} given back so far`);
+  }
+  printer.endProgress();
+  return { back, standing, missing };
+}
+
+function* portionsOf(ids: readonly number[]): Iterable<readonly number[]> {
+  for (let first = 0; first < ids.length; first += PUT_BACK_AT_ONCE) {
+    yield ids.slice(first, first + PUT_BACK_AT_ONCE);
+  }
+}
+
+/** By rising numbers, so that what the relay parks again meanwhile under its old number does not come twice. */
+async function* everyPortion(store: Pick<OrderStore, "listParked">): AsyncIterable<readonly number[]> {
+  let after = 0;
+  for (;;) {
+    const ids = (await store.listParked({ limit: PUT_BACK_AT_ONCE, after })).map(({ id }) => id);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    yield ids;
+    after = last;
+  }
+}
+
+function someOf(ids: readonly number[]): string {
+  const first = ids.slice(0, 20).join(", ");
+  return ids.length > 20 ? `${first} and ${count(ids.length - 20)} more` : first;
 }
 
 function rowOf({ id, lcid, version, parkedAt, reason }: ParkedNews): readonly (string | number | null)[] {
