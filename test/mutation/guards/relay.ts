@@ -40,6 +40,13 @@ export const RELAY_GUARDS: readonly Guard[] = [
     hangs: true,
   },
   {
+    promise: "many commits wake the relay once",
+    file: OUTBOX,
+    guard: "    this.#hasRung = false;\n",
+    without: "",
+    tests: [{ file: LEAD, title: "hears of a commit at once" }],
+  },
+  {
     promise: "the same news have the same job",
     file: "packages/event-queues/src/updates-publisher.ts",
     guard: "const id = updateJobId({ lcid, version });",
