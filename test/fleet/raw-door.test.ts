@@ -1,9 +1,12 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { FAMILY_QUEUES } from "@junban/event-queues";
 import { familyOf } from "@junban/orders";
+import { startProcess } from "@junban/sandbox";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../support/index.ts";
+import { blocksIn, eventually, scriptFolder } from "../support/index.ts";
 import { eventOf, freshLcid, freshPlace, placed, rowsOf, startWorker } from "./worker-lab.ts";
 import type { Envelope, Place } from "./worker-lab.ts";
 
@@ -54,4 +57,33 @@ test("events that a bare BullMQ client added to all four queues are applied, in 
 
   const rows = await rowsOf(place);
   expect(rows.map(({ id, outcome }) => [id, outcome])).toEqual(story.map(({ id }) => [id, "applied"]));
+}, 90_000);
+
+test("the example of docs/events.md adds plain jobs that are applied, whichever of them arrives first", async () => {
+  const page = await readFile(new URL("../../docs/events.md", import.meta.url), "utf8");
+  const [example = ""] = blocksIn(page, { language: "js" });
+  const folder = await scriptFolder();
+  const script = join(folder, "plain.mjs");
+  await writeFile(script, example);
+  const place = await freshPlace();
+  await startWorker(place);
+  const run = await startProcess({
+    command: process.execPath,
+    args: [script],
+    env: { PATH: process.env["PATH"], REDIS_URL: place.redisUrl, JUNBAN_PREFIX: place.prefix },
+    cwd: folder,
+  });
+  expect({ ...(await run.exited), said: run.stderr() }).toEqual({ code: 0, signal: null, said: "" });
+
+  await eventually(
+    async () => {
+      const rows = await rowsOf(place);
+      const applied = rows.filter(({ outcome }) => outcome === "applied").map(({ lcid, id }) => [lcid, id]);
+      expect(applied.toSorted()).toEqual([
+        ["A-1001", "evt-1"],
+        ["A-1001", "evt-80"],
+      ]);
+    },
+    { withinMs: 30_000 },
+  );
 }, 90_000);

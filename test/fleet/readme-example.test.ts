@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startProcess, startSandbox } from "@junban/sandbox";
 import type { Sandbox } from "@junban/sandbox";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { blocksIn, scriptFolder } from "../support/index.ts";
 
 /**
  * What README.md shows is what happens. Everything runs as the page says it, compiled, on servers of its own: the example needs
@@ -31,22 +32,6 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** The page's fenced blocks of one language. */
-function blocksOf(language: string): string[] {
-  return [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
-    name === language ? [text ?? ""] : [],
-  );
-}
-
-/** A folder inside the checkout, where a script finds the packages as it does beside README.md; npm and git pass it over. */
-async function scriptFolder(): Promise<string> {
-  const cache = join(ROOT, "node_modules", ".cache");
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, "readme-"));
-  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Runs a program to its end, which has to be a good one; answers what it printed. */
 async function run(args: readonly string[], cwd = ROOT): Promise<string> {
   const tree = await startProcess({ command: process.execPath, args, env, cwd });
@@ -66,7 +51,7 @@ test(
   "the example of README.md agrees with the types",
   async () => {
     const folder = await scriptFolder();
-    const [example = ""] = blocksOf("ts");
+    const [example = ""] = blocksIn(readme, { language: "ts" });
     await writeFile(join(folder, "first.ts"), example);
     const compilerOptions = {
       target: "es2023",
@@ -103,11 +88,11 @@ test(
     };
 
     const folder = await scriptFolder();
-    const [example = ""] = blocksOf("ts");
+    const [example = ""] = blocksIn(readme, { language: "ts" });
     await writeFile(join(folder, "first.mjs"), example);
     await run([join(folder, "first.mjs")]);
     await junban("wait-idle", "--timeout", "60s");
-    const [shown = ""] = blocksOf("text");
+    const [shown = ""] = blocksIn(readme, { language: "text" });
     expect(timeless(await junban("order", "A-1001", "--history"))).toBe(timeless(shown));
     await junban("audit");
 

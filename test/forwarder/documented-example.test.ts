@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startProcess } from "@junban/sandbox";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, freshDatabase, freshRedis } from "../support/index.ts";
+import { blocksIn, eventually, freshDatabase, freshRedis, scriptFolder } from "../support/index.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "apps/forwarder/src/main.ts");
@@ -12,18 +12,8 @@ const SOURCE = ["--import", "tsx", "--conditions", "@junban/source"];
 
 const page = await readFile(join(ROOT, "docs/upstream-outbox.md"), "utf8");
 
-function blockOf(language: string): string {
-  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? "";
-}
-
-/** A folder inside the checkout, where a script finds the packages; npm and git pass it over. */
-async function scriptFolder(): Promise<string> {
-  const cache = join(ROOT, "node_modules", ".cache");
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, "upstream-"));
-  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+const [example = ""] = blocksIn(page, { language: "ts" });
+const [statement = ""] = blocksIn(page, { language: "sql" });
 
 test("what docs/upstream-outbox.md shows is published, in order, and the metrics are those it names", async () => {
   const corner = freshRedis();
@@ -47,12 +37,12 @@ test("what docs/upstream-outbox.md shows is published, in order, and the metrics
     expect({ code, said: tree.stderr() }).toMatchObject({ code: 0 });
   };
   await run(MAIN, "migrate");
-  const example = join(await scriptFolder(), "example.mts");
-  await writeFile(example, blockOf("ts"));
-  await run(example);
+  const script = join(await scriptFolder(), "example.mts");
+  await writeFile(script, example);
+  await run(script);
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(blockOf("sql"));
+  await client.query(statement);
   await client.end();
 
   const forwarder = await startProcess({

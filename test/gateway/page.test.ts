@@ -1,16 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { startProcess } from "@junban/sandbox";
 import { expect, test } from "vitest";
+import { blocksIn } from "../support/index.ts";
 import { freshPlace, startGateway } from "./gateway-lab.ts";
 
 const LIMIT_MS = 120_000;
 const page = await readFile(new URL("../../docs/gateway.md", import.meta.url), "utf8");
-
-function blocksOf(language: string): string[] {
-  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
-    name === language ? [text ?? ""] : [],
-  );
-}
 
 async function shell(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   const tree = await startProcess({
@@ -25,8 +20,8 @@ async function shell(script: string, env: Readonly<Record<string, string>>): Pro
 test(
   "docs/gateway.md makes a token that the gateway knows, and each curl of it is answered as it shows",
   async () => {
-    const [setUp = "", ...questions] = blocksOf("sh");
-    const answers = blocksOf("json");
+    const [setUp = "", ...questions] = blocksIn(page, { language: "sh" });
+    const answers = blocksIn(page, { language: "json" });
     expect(questions).toHaveLength(answers.length);
     const [list = "", token = ""] = (
       await shell(`${setUp}\nprintf '%s\\n' "$JUNBAN_GATEWAY_TOKENS" "$token"`, {})

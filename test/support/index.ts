@@ -4,5 +4,6 @@
  * `@junban/sandbox` instead. Not for production code and not a place for fixtures of one area.
  */
 export { freshDatabase } from "./databases.ts";
+export { blocksIn, scriptFolder } from "./documents.ts";
 export { eventually } from "./eventually.ts";
 export { freshRedis } from "./redis.ts";
