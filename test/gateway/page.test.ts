@@ -1,11 +1,20 @@
-import { readFile } from "node:fs/promises";
-import { startProcess } from "@junban/sandbox";
-import { expect, test } from "vitest";
-import { blocksIn } from "../support/index.ts";
-import { freshPlace, startGateway } from "./gateway-lab.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findProgram, startProcess, startProxy } from "@junban/sandbox";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { blocksIn, scriptFolder } from "../support/index.ts";
+import { freshPlace, idsOf, standingIn, startGateway } from "./gateway-lab.ts";
 
 const LIMIT_MS = 120_000;
 const page = await readFile(new URL("../../docs/gateway.md", import.meta.url), "utf8");
+
+let python: string;
+
+// What the page runs is no part of the project, and a slim machine has none of it.
+beforeAll(async () => {
+  for (const name of ["curl", "openssl"]) await findProgram({ name, debian: name, brew: name });
+  python = await findProgram({ name: "python3", debian: "python3", brew: "python" });
+}, 300_000);
 
 async function shell(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   const tree = await startProcess({
@@ -31,6 +40,37 @@ test(
     for (const [index, question] of questions.entries()) {
       expect(JSON.parse(await shell(question, env))).toEqual(JSON.parse(answers[index] ?? ""));
     }
+  },
+  LIMIT_MS,
+);
+
+test(
+  "the Python of docs/gateway.md needs no package, and sends again until its event stands in line",
+  async () => {
+    const [example = ""] = blocksIn(page, { language: "python" });
+    const script = join(await scriptFolder(), "publish.py");
+    await writeFile(script, example);
+    const corner = freshPlace();
+    const proxy = await startProxy({ url: corner.redisUrl });
+    onTestFinished(async () => proxy.close());
+    const gateway = await startGateway({ ...corner, redisUrl: proxy.url });
+    proxy.cut();
+    const run = await startProcess({
+      command: python,
+      // Isolated: neither what this machine has installed nor its environment helps.
+      args: ["-I", script],
+      env: {
+        PATH: process.env["PATH"],
+        gateway: `http://127.0.0.1:${gateway.port}`,
+        token: gateway.token,
+      },
+    });
+    onTestFinished(async () => void (await run.stop({ signal: "SIGKILL" })));
+    await gateway.tree.waitForLine("Redis does not acknowledge events", { withinMs: 60_000 });
+    proxy.heal();
+    expect({ ...(await run.exited), said: run.stderr() }).toEqual({ code: 0, signal: null, said: "" });
+    expect(run.stdout()).toBe("queued\n");
+    expect(idsOf(await standingIn(corner, "A-1001"))).toEqual(["evt-80"]);
   },
   LIMIT_MS,
 );

@@ -21,6 +21,29 @@ export class RedisMissingError extends Error {
   }
 }
 
+/** Thrown when a program that a test runs exists nowhere and could not be installed. */
+export class ProgramMissingError extends Error {
+  readonly code = "PROGRAM_MISSING";
+  readonly program: string;
+  readonly tried: readonly string[];
+
+  constructor(data: {
+    readonly program: { readonly name: string; readonly debian: string; readonly brew: string };
+    readonly tried: readonly string[];
+  }) {
+    const { name, debian, brew } = data.program;
+    super(
+      [
+        `No ${name} was found, and installing it did not work.`,
+        `Install it (Debian: apt-get install ${debian}; macOS: brew install ${brew}).`,
+      ].join("\n"),
+    );
+    this.name = "ProgramMissingError";
+    this.program = name;
+    this.tried = data.tried;
+  }
+}
+
 /** Thrown when the npm package with Postgres' binaries is not there, for instance after an install without optional packages. */
 export class PostgresMissingError extends Error {
   readonly code = "POSTGRES_MISSING";

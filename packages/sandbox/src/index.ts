@@ -9,6 +9,7 @@ export {
   NotRunningError,
   PostgresMissingError,
   ProcessEndedError,
+  ProgramMissingError,
   RedisMissingError,
   ServerStartError,
   SpawnError,
@@ -24,6 +25,7 @@ export {
 } from "./statement-times.ts";
 export { vacuumDatabase } from "./vacuum-database.ts";
 export { createGuestDatabase, type GuestDatabase } from "./guest-database.ts";
+export { findProgram, type Program, type ProgramSearch } from "./programs.ts";
 export { findRedisBinary, type RedisBinary, type RedisSearch } from "./redis-binary.ts";
 export { startRedis, type RedisOptions, type RedisServer } from "./redis.ts";
 export { startProcess, type ProcessExit, type ProcessOptions, type ProcessTree } from "./process-tree.ts";

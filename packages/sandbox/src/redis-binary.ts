@@ -1,7 +1,8 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type CommandOptions, runCommand } from "./commands.ts";
+import { runCommand } from "./commands.ts";
 import { RedisMissingError } from "./errors.ts";
+import { isExecutable } from "./executables.ts";
+import { installPackage, type Machine } from "./system-packages.ts";
 
 export interface RedisBinary {
   file: string;
@@ -10,25 +11,20 @@ export interface RedisBinary {
 }
 
 /** What the search touches, so that a test can play a machine on which nothing is installed. */
-export interface RedisSearch {
+export interface RedisSearch extends Machine {
   env: NodeJS.ProcessEnv;
-  uid: number;
-  platform: NodeJS.Platform;
   /** Where Debian's RDB checkers lie even when PATH leaves them out. */
   checkerFolders: readonly string[];
-  /** Runs a command without a terminal; answers its standard output, throws when it fails. */
-  run(file: string, args: readonly string[], options?: CommandOptions): Promise<string>;
-  say(line: string): void;
 }
 
-const INSTALL_TIMEOUT_MS = 300_000;
+const REDIS = { what: "Redis server", debian: "redis-tools", brew: "redis" };
 
 /** Finds a Redis or Valkey server binary, or installs one, or throws RedisMissingError. */
 export async function findRedisBinary(search: RedisSearch = systemSearch()): Promise<RedisBinary> {
   const tried: string[] = [];
   const found = await lookAround(search, tried);
   if (found !== undefined) return found;
-  if (await install(search, tried)) {
+  if (await installPackage(search, { wanted: REDIS, tried })) {
     const installed = await lookAround(search, tried);
     if (installed !== undefined) return installed;
   }
@@ -71,15 +67,6 @@ function candidates(search: RedisSearch): readonly RedisBinary[] {
   return found;
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
 async function isServer(search: RedisSearch, binary: RedisBinary): Promise<boolean> {
   try {
     const options = { timeoutMs: 10_000, ...(binary.argv0 === undefined ? {} : { argv0: binary.argv0 }) };
@@ -87,43 +74,6 @@ async function isServer(search: RedisSearch, binary: RedisBinary): Promise<boole
   } catch {
     return false;
   }
-}
-
-async function install(search: RedisSearch, tried: string[]): Promise<boolean> {
-  for (const command of installCommands(search)) {
-    const line = command.join(" ");
-    search.say(`sandbox: no Redis server found, installing one: ${line}`);
-    const [file = "", ...args] = command;
-    try {
-      await search.run(file, args, { timeoutMs: INSTALL_TIMEOUT_MS });
-      return true;
-    } catch {
-      tried.push(line);
-    }
-  }
-  return false;
-}
-
-function installCommands(search: RedisSearch): readonly (readonly string[])[] {
-  if (search.platform === "darwin") return [["brew", "install", "redis"]];
-  if (search.platform !== "linux") return [];
-  const prefix = search.uid === 0 ? [] : ["sudo", "-n"];
-  const apt = [
-    ...prefix,
-    "env",
-    "DEBIAN_FRONTEND=noninteractive",
-    "apt-get",
-    "-q",
-    "-y",
-    "-o",
-    "DPkg::Lock::Timeout=120",
-  ];
-  const packages = ["install", "--no-install-recommends", "redis-tools"];
-  // The first line works where package lists are at hand; slim images come without them.
-  return [
-    [...apt, ...packages],
-    ["sh", "-c", `${[...apt, "update"].join(" ")} && ${[...apt, ...packages].join(" ")}`],
-  ];
 }
 
 function systemSearch(): RedisSearch {
