@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { TransactionContext } from "../../packages/order-updates/src/contract.ts";
 import { GuardUnavailableError } from "../../packages/order-updates/src/errors.ts";
 import type { Guard, Passage } from "../../packages/order-updates/src/guard.ts";
@@ -59,15 +59,59 @@ test("a guard that cannot be asked is not the handler's failure: it is left to w
   expect(desk.counts().failed).toBe(1);
 });
 
-test("what has to wait is looked at again the later, the more is before it and the longer it waits", async () => {
-  const waiting = async (missing: number, stepsBack: number): Promise<unknown> => {
+describe("what has to wait is looked at again", () => {
+  function fakeClock(): void {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+  }
+
+  /** A desk at which version `version` of an order waits behind all from `due` on. */
+  function lineAt(): {
+    look: (place: { due: number; version: number }) => Promise<number>;
+    later: (ms: number) => void;
+  } {
+    fakeClock();
+    let missing = 0;
     const { desk } = deskAt(async () => ({ kind: "waiting", missing }));
-    return desk.process({ data: { lcid: "A", version: 100 }, stepsBack });
-  };
-  expect(await waiting(1, 0)).toEqual({ kind: "delayed", delayMs: 100 });
-  expect(await waiting(5, 0)).toEqual({ kind: "delayed", delayMs: 500 });
-  expect(await waiting(1, 4)).toEqual({ kind: "delayed", delayMs: 200 });
-  expect(await waiting(1_000, 1_000)).toEqual({ kind: "delayed", delayMs: 2_000 });
+    return {
+      look: async ({ due, version }) => {
+        missing = version - due;
+        const end = await desk.process({ data: { lcid: "A", version }, stepsBack: 0 });
+        return end.kind === "delayed" ? end.delayMs : -1;
+      },
+      later: (ms) => void vi.advanceTimersByTime(ms),
+    };
+  }
+
+  test("the later, the more is before it and the longer its order stands still", async () => {
+    const { look, later } = lineAt();
+    expect(await look({ due: 1, version: 2 })).toBe(100);
+    expect(await look({ due: 1, version: 6 })).toBe(500);
+    later(1_600);
+    expect(await look({ due: 1, version: 2 })).toBe(200);
+    later(3_600_000);
+    expect(await look({ due: 1, version: 2 })).toBe(2_000);
+  });
+
+  test("soon once its order moves, however long it has stood", async () => {
+    const { look, later } = lineAt();
+    await look({ due: 1, version: 3 });
+    later(3_600_000);
+    expect(await look({ due: 1, version: 3 })).toBe(2_000);
+    expect(await look({ due: 2, version: 3 })).toBe(100);
+  });
+
+  test("also when another consumer has just been at its order", async () => {
+    fakeClock();
+    const passages: Passage[] = [{ kind: "busy" }, { kind: "busy" }, { kind: "waiting", missing: 1 }];
+    const { desk } = deskAt(async () => passages.shift() ?? HANDLED);
+    const look = async (): Promise<unknown> =>
+      desk.process({ data: { lcid: "A", version: 9 }, stepsBack: 50 });
+    expect(await look()).toEqual({ kind: "delayed", delayMs: 100 });
+    vi.advanceTimersByTime(8_000);
+    expect(await look()).toEqual({ kind: "delayed", delayMs: 600 });
+    expect(await look()).toEqual({ kind: "delayed", delayMs: 100 });
+  });
 });
 
 test("one order's handlers run one at a time in a process, in the order of their jobs; another order's run beside them", async () => {

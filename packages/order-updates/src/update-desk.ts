@@ -10,13 +10,16 @@ import { HandlerFailedError, TransactionEndedError } from "./errors.ts";
 import type { Guard, Passage } from "./guard.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import type { Settings } from "./settings.ts";
+import { StandingOrders } from "./standing-orders.ts";
 
 const LONGEST_RETRY_MS = 60_000;
 /** A job that cannot go yet is looked at again after this, for each version that has to go before it … */
 const LOOK_MS = 100;
-/** … and this for each time it was put back already, … */
-const LOOK_AGAIN_MS = 25;
-/** … so that a long line of one order costs little, and an order that stands still less and less. */
+/**
+ * … and this part of the time for which its order has stood still, so that a long line of one order costs little, and an order that
+ * stands still less and less. How long the job itself has waited does not count: once its order moves, it is soon its turn.
+ */
+const LOOK_SHARE = 1 / 16;
 const LONGEST_LOOK_MS = 2_000;
 
 const LCID = /^[0-9A-Za-z._:@/+=~-]{1,128}$/;
@@ -36,6 +39,7 @@ export interface UpdateDeskOptions {
 export class UpdateDesk {
   readonly #options: UpdateDeskOptions;
   readonly #orders = new OneAtATime();
+  readonly #standing = new StandingOrders();
   readonly #counts = { handled: 0, gaps: 0, skipped: 0, failed: 0, unusable: 0 };
 
   constructor(options: UpdateDeskOptions) {
@@ -70,7 +74,7 @@ export class UpdateDesk {
       this.report(error);
       return { kind: "delayed", delayMs: this.#pauseMs(stepsBack) };
     }
-    return this.#ended(update, { passage, stepsBack });
+    return this.#ended(update, passage);
   }
 
   async #passed(update: OrderUpdate): Promise<Passage> {
@@ -92,14 +96,13 @@ export class UpdateDesk {
     return Math.min(retryMs * 2 ** stepsBack, longestMs);
   }
 
-  #ended(
-    update: OrderUpdate,
-    { passage, stepsBack }: { readonly passage: Passage; readonly stepsBack: number },
-  ): JobEnd {
+  #ended(update: OrderUpdate, passage: Passage): JobEnd {
     const { observers } = this.#options;
+    const { lcid, version } = update;
     switch (passage.kind) {
       case "handled": {
         const { gap } = passage;
+        this.#standing.moved(lcid);
         this.#counts.handled += 1;
         if (gap === null) return { kind: "completed" };
         this.#counts.gaps += 1;
@@ -107,22 +110,24 @@ export class UpdateDesk {
         return { kind: "completed" };
       }
       case "skipped": {
-        const { lcid, version } = update;
         this.#counts.skipped += 1;
         observers.onSkipped?.({ lcid, version, last: passage.last });
         return { kind: "completed" };
       }
       case "waiting":
-        return lookAgain({ missing: passage.missing, stepsBack });
+        return this.#lookAgain(lcid, { missing: passage.missing, due: version - passage.missing });
       case "busy":
-        return lookAgain({ missing: 1, stepsBack });
+        return this.#lookAgain(lcid, { missing: 1, due: null });
     }
   }
-}
 
-function lookAgain({ missing, stepsBack }: { readonly missing: number; readonly stepsBack: number }): JobEnd {
-  const delayMs = LOOK_MS * missing + LOOK_AGAIN_MS * stepsBack;
-  return { kind: "delayed", delayMs: Math.min(delayMs, LONGEST_LOOK_MS) };
+  #lookAgain(
+    lcid: string,
+    { missing, due }: { readonly missing: number; readonly due: number | null },
+  ): JobEnd {
+    const delayMs = LOOK_MS * missing + Math.round(LOOK_SHARE * this.#standing.stoodMs(lcid, { due }));
+    return { kind: "delayed", delayMs: Math.min(delayMs, LONGEST_LOOK_MS) };
+  }
 }
 
 /** One signal for one run of a handler, of which nothing stays on those that outlive it, whatever the handler hangs on it. */

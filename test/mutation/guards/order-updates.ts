@@ -137,6 +137,13 @@ export const ORDER_UPDATES_GUARDS: readonly Guard[] = [
     tests: [{ file: DESK, title: "a guard that cannot be asked is not the handler's failure" }],
   },
   {
+    promise: "updates that waited long are looked at soon once their order moves",
+    file: `${SRC}/standing-orders.ts`,
+    guard: "known !== undefined && known.due === due",
+    without: "known !== undefined",
+    tests: [{ file: DESK, title: "soon once its order moves, however long it has stood" }],
+  },
+  {
     promise: "a consumer that closes begins no further handler",
     file: `${SRC}/update-desk.ts`,
     guard: 'if (this.#options.stopping.aborted) return { kind: "delayed", delayMs: 0 };',
