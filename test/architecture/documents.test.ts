@@ -18,6 +18,7 @@ describe("docs/guarantees.md", () => {
       ...ids("T", 9),
       ...ids("W", 11),
       ...ids("P", 3),
+      ...ids("G", 5),
       ...ids("U", 9),
       ...ids("F", 39),
     ]);

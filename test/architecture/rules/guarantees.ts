@@ -14,7 +14,7 @@ export interface TestName {
   readonly title: string;
 }
 
-const GUARANTEE = /^[LITWPUF]\d+$/;
+const GUARANTEE = /^[LITWPGUF]\d+$/;
 
 /** The rows of every table whose first column holds an identifier such as L1, I5, T9, W11, U1 or F3, or whatever `id` matches. */
 export function guaranteesIn(markdown: string, id: RegExp = GUARANTEE): Guarantee[] {
