@@ -78,11 +78,8 @@ test("the example of docs/events.md adds plain jobs that are applied, whichever 
   await eventually(
     async () => {
       const rows = await rowsOf(place);
-      const applied = rows.filter(({ outcome }) => outcome === "applied").map(({ lcid, id }) => [lcid, id]);
-      expect(applied.toSorted()).toEqual([
-        ["A-1001", "evt-1"],
-        ["A-1001", "evt-80"],
-      ]);
+      const applied = rows.filter(({ outcome }) => outcome === "applied").map(({ id }) => id);
+      expect(new Set(applied)).toEqual(new Set(["evt-1", "evt-80"]));
     },
     { withinMs: 30_000 },
   );
