@@ -73,6 +73,18 @@ test("docs/capacity.md reckons with nothing kinder than what was measured", asyn
   );
   const hot = runOf(runs, "hot")?.results.find(({ name }) => name === OWN);
   expect(figure("events of one order")).toBeLessThanOrEqual(hot?.eventsPerSecond ?? Number.POSITIVE_INFINITY);
+  const publishers =
+    runOf(runs, "publish")?.results.filter(({ name, at }) => name === OWN && at === 256) ?? [];
+  for (const { eventsPerSecond } of publishers) {
+    expect(figure("events a publisher puts in a second, 256")).toBeLessThanOrEqual(eventsPerSecond);
+  }
+  const relay = runOf(runs, "relay")?.results.find(({ arm }) => arm === "relay");
+  expect(figure("updates a relay")).toBeLessThanOrEqual(relay?.eventsPerSecond ?? Number.POSITIVE_INFINITY);
+  for (const { door, at, eventsPerSecond } of runOf(runs, "gateway")?.results ?? []) {
+    if (door !== "gateway") continue;
+    const each = at === 1 ? "one a request" : `${at} a request`;
+    expect(figure(`events a gateway takes a second, ${each}`)).toBeLessThanOrEqual(eventsPerSecond);
+  }
   const resident = (runOf(runs, "memory")?.results ?? []).map(
     ({ residentBytes }) => residentBytes / 1_048_576,
   );
