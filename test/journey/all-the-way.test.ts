@@ -1,36 +1,33 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { createPublisher } from "@junban/event-queues";
-import { createOrderStore } from "@junban/order-store";
-import { Random, referenceOf } from "@junban/order-stories";
-import { enqueueEvent, migrateUpstream } from "@junban/upstream-outbox";
-import pg from "pg";
+import { createOrderStore, migrate } from "@junban/order-store";
+import { referenceOf } from "@junban/order-stories";
+import { startPostgres, startRedis } from "@junban/sandbox";
+import { migrateUpstream } from "@junban/upstream-outbox";
+import type pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, freshDatabase, freshRedis } from "../support/index.ts";
+import { eventually, scriptFolder } from "../support/index.ts";
 import { KeptAlive } from "./kept-alive.ts";
+import { commitStory, ordersOf, poolOf, postStory, publishedStories } from "./producers.ts";
+import type { Event } from "./story.ts";
 
-/** Three places: a producer's database, the fleet's with its Redis, and a subscriber's database. */
+/** Servers of its own, since they are killed: what everybody shares stays as it is. */
 interface Places {
   readonly upstreamUrl: string;
   readonly fleetUrl: string;
   readonly downstreamUrl: string;
   readonly redisUrl: string;
-  readonly prefix: string;
+  readonly servers: readonly Struck[];
 }
 
-type Event = {
-  readonly specversion: "1.0";
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly lcid: string;
-  readonly data: object;
-};
+/** Whatever can be killed and comes back. */
+interface Struck {
+  readonly name: string;
+  killAndRestart(): Promise<void>;
+}
 
-const ORDERS_A_DOOR = 2;
-const EVENTS_AN_ORDER = 25;
-const KILLS = 14;
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 180_000;
+const AWAY_MS = 1_000;
 const SHORT_LEASE = {
   JUNBAN_LEASE_MS: "2000",
   JUNBAN_STATEMENT_TIMEOUT_MS: "1500",
@@ -41,60 +38,94 @@ const SHORT_LEASE = {
 };
 
 test(
-  "what producers committed or were told is published arrives in a subscriber's table, whole, once and in order, while every process on the way is killed and started again",
+  "what producers committed or were told is published arrives in a subscriber's table, whole, once and in order, while every process and every server on the way is killed and started again",
   async () => {
     const places = await freshPlaces();
     const token = randomBytes(32).toString("base64url");
-    const crew = crewOf(places, token);
+    const sdk = { folder: await scriptFolder(), lcids: ordersOf("SDK") };
+    const crew = crewOf(places, { token, sdk });
     onTestFinished(async () => {
       await Promise.all(crew.map(async (member) => member.stop()));
     });
-    // The subscriber first: a name sees what comes after its first start.
-    for (const member of crew) await member.start();
-    const doors = { upstream: storiesOf("UP"), gateway: storiesOf("GATE"), sdk: storiesOf("SDK") };
-    const stories = Object.values(doors).flat();
+    const [producer, ...others] = crew.toReversed();
+    const gateway = others.find(({ name }) => name === "gateway");
+    if (producer === undefined || gateway === undefined) throw new Error("nobody to publish");
+    // The producer last: a name sees what comes after its first start.
+    await Promise.all(others.map(async (member) => member.start()));
+    await producer.start();
 
-    const gateway = crew.find(({ name }) => name === "gateway")!;
-    const killing = killInTurn(crew, KILLS);
-    await Promise.all([
-      ...doors.upstream.map(async (story) => commitUpstream(places, story)),
-      ...doors.gateway.map(async (story) => postAll(() => gateway.line, { token, story })),
-      ...doors.sdk.map(async (story) => publishAll(places, story)),
+    const over = new AbortController();
+    const isOver = (): boolean => over.signal.aborted;
+    const [committed, posted] = await Promise.all([
+      Promise.all(ordersOf("UP").map(async (lcid) => commitStory(places.upstreamUrl, { lcid, isOver }))),
+      Promise.all(ordersOf("GATE").map(async (lcid) => postStory(gateway, { lcid, token, isOver }))),
+      strikeInTurn([...pairsOf(crew), ...places.servers.map((server) => [server])]).finally(() =>
+        over.abort(),
+      ),
     ]);
-    await killing;
+    const stories = [...committed, ...posted, ...(await publishedStories(producer, sdk))];
 
     const journal = poolOf(places.downstreamUrl);
-    await eventually(
-      async () => (await journal.query("select 1 from journal")).rowCount === stories.flat().length,
-      { withinMs: 120_000 },
-    );
-    for (const story of stories) expect(await told(journal, story[0]!.lcid)).toEqual(foldOf(story));
-    expect(crew.every(({ kills }) => kills > 0)).toBe(true);
+    await eventually(async () => expect(await lengthsIn(journal)).toEqual(lengthsOf(stories)), {
+      withinMs: 60_000,
+      everyMs: 100,
+    });
+    for (const story of stories) await expectTold(journal, story);
     await expectSound(places);
+    const killed = { code: null, signal: "SIGKILL" };
+    for (const { name, ends } of crew) {
+      // Nobody ends because a server does; only the producer has an end of its own.
+      const own = name === producer.name ? [{ code: 0, signal: null }] : [];
+      expect({ name, ends }).toEqual({ name, ends: [killed, ...own] });
+    }
   },
   LIMIT_MS,
 );
 
 async function freshPlaces(): Promise<Places> {
-  const [upstreamUrl, fleetUrl, downstreamUrl] = [
-    await freshDatabase(),
-    await freshDatabase(),
-    await freshDatabase(),
+  const [fleet, others, redis] = await Promise.all([
+    startPostgres({ fast: true }),
+    startPostgres({ fast: true }),
+    // Only a Redis that writes before it answers has, after a SIGKILL, all that it acknowledged; and only that is promised.
+    startRedis({ settings: { appendfsync: "always" } }),
+  ]);
+  const servers = [
+    { name: "the fleet's Postgres", server: fleet },
+    { name: "the others' Postgres", server: others },
+    { name: "Redis", server: redis },
   ];
+  onTestFinished(async () => {
+    await Promise.all(servers.map(async ({ server }) => server.stop()));
+  });
+  const [fleetUrl, upstreamUrl, downstreamUrl] = await Promise.all([
+    fleet.createDatabase(),
+    others.createDatabase(),
+    others.createDatabase(),
+  ]);
+  await migrate({ databaseUrl: fleetUrl });
   await migrateUpstream({ databaseUrl: upstreamUrl });
   await poolOf(downstreamUrl).query(
     `create table journal (lcid text, version bigint, source text, event_id text, status text, payment_status text,
        primary key (lcid, version), unique (source, event_id))`,
   );
-  const { url: redisUrl, prefix } = freshRedis();
-  return { upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix };
+  const strike = async ({ server }: (typeof servers)[number]): Promise<void> => {
+    await server.kill();
+    await server.restart({ awayMs: AWAY_MS });
+  };
+  return {
+    fleetUrl,
+    upstreamUrl,
+    downstreamUrl,
+    redisUrl: redis.url,
+    servers: servers.map((each) => ({ name: each.name, killAndRestart: async () => strike(each) })),
+  };
 }
 
 function crewOf(
-  { upstreamUrl, fleetUrl, downstreamUrl, redisUrl, prefix }: Places,
-  token: string,
+  { upstreamUrl, fleetUrl, downstreamUrl, redisUrl }: Places,
+  { token, sdk }: { token: string; sdk: { readonly folder: string; readonly lcids: readonly string[] } },
 ): KeptAlive[] {
-  const common = { REDIS_URL: redisUrl, JUNBAN_PREFIX: prefix, ...SHORT_LEASE };
+  const common = { REDIS_URL: redisUrl, ...SHORT_LEASE };
   const sha256 = createHash("sha256").update(token).digest("hex");
   const member = (
     name: string,
@@ -102,98 +133,41 @@ function crewOf(
     runsWhen: string,
     env: Readonly<Record<string, string>>,
   ): KeptAlive => new KeptAlive({ name, program, runsWhen, env: { ...common, ...env } });
+  const worker = (name: string): KeptAlive =>
+    member(name, "apps/worker/src/main.ts", "the worker serves", { DATABASE_URL: fleetUrl });
+  const consumer = (name: string): KeptAlive =>
+    member(name, "test/journey/consume.process.ts", "the consumer runs", { DATABASE_URL: downstreamUrl });
   return [
-    member("consumer 1", "test/journey/consume.process.ts", "the consumer runs", {
-      DATABASE_URL: downstreamUrl,
-    }),
-    member("consumer 2", "test/journey/consume.process.ts", "the consumer runs", {
-      DATABASE_URL: downstreamUrl,
-    }),
-    member("worker 1", "apps/worker/src/main.ts", "the worker serves", { DATABASE_URL: fleetUrl }),
-    member("worker 2", "apps/worker/src/main.ts", "the worker serves", { DATABASE_URL: fleetUrl }),
+    consumer("consumer 1"),
+    worker("worker 1"),
+    consumer("consumer 2"),
+    worker("worker 2"),
     member("relay", "apps/relay/src/main.ts", "the relay runs", { DATABASE_URL: fleetUrl }),
     member("forwarder", "apps/forwarder/src/main.ts", "the forwarder runs", { DATABASE_URL: upstreamUrl }),
     member("gateway", "apps/gateway/src/main.ts", "the gateway serves", {
       JUNBAN_GATEWAY_HTTP_PORT: "0",
       JUNBAN_GATEWAY_TOKENS: JSON.stringify([{ name: "lab", sha256, sources: ["/lab"] }]),
     }),
+    member("producer", "test/journey/publish.process.ts", "the producer runs", {
+      STORY_FOLDER: sdk.folder,
+      STORY_LCIDS: sdk.lcids.join(","),
+    }),
   ];
 }
 
-/** Each at least once, in an order that a seed would repeat, a moment apart. */
-async function killInTurn(crew: readonly KeptAlive[], times: number): Promise<void> {
-  const random = new Random(1);
-  for (let kill = 0; kill < times; kill += 1) {
-    await pause(300);
-    const member = kill < crew.length ? crew[kill] : crew[random.whole(0, crew.length - 1)];
-    await member?.killAndRestart();
-  }
+/** Neighbours, who are never two of a kind. */
+function pairsOf(crew: readonly KeptAlive[]): (readonly KeptAlive[])[] {
+  return crew.flatMap((member, index) =>
+    index % 2 === 0 ? [[member, ...crew.slice(index + 1, index + 2)]] : [],
+  );
 }
 
-/** Orders that are placed and then authorized bit by bit, so that every event applies and each changes the version. */
-function storiesOf(door: string): Event[][] {
-  return Array.from({ length: ORDERS_A_DOOR }, (_, order) => {
-    const lcid = `${door}-${order}-${randomBytes(3).toString("hex")}`;
-    return Array.from({ length: EVENTS_AN_ORDER }, (_event, number) => eventOf(lcid, number));
-  });
-}
-
-function eventOf(lcid: string, number: number): Event {
-  const lines = [{ lineId: "L1", sku: "S1", quantity: 2, unitAmount: 500 }];
-  const content =
-    number === 0
-      ? { type: "order.placed", data: { currency: "JPY", adjustment: 0, shipGate: "captured", lines } }
-      : {
-          type: "payment.authorized",
-          data: { authorizationId: `a-${number}`, amount: 10, currency: "JPY" },
-        };
-  return { specversion: "1.0", id: `${lcid}-${number}`, source: "/lab", lcid, ...content };
-}
-
-/** Each event in a transaction of its own, behind one that takes back what it wrote. */
-async function commitUpstream({ upstreamUrl }: Places, story: readonly Event[]): Promise<void> {
-  const pool = poolOf(upstreamUrl);
-  for (const event of story) {
-    for (const { id, end } of [
-      { id: `${event.id}-undone`, end: "rollback" },
-      { id: event.id, end: "commit" },
-    ]) {
-      const client = await pool.connect();
-      await client.query("begin");
-      await enqueueEvent(client, { ...event, id });
-      await client.query(end);
-      client.release();
-    }
-  }
-}
-
-/** Again until it is answered 202, as a client does that lost an answer. */
-async function postAll(
-  lineOfGateway: () => string,
-  { token, story }: { token: string; story: readonly Event[] },
-): Promise<void> {
-  for (const event of story) {
-    await eventually(
-      async () => {
-        const { port } = JSON.parse(lineOfGateway()) as { port: number };
-        const answer = await fetch(`http://127.0.0.1:${port}/events`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/cloudevents+json" },
-          body: JSON.stringify(event),
-        }).catch(() => null);
-        return answer?.status === 202;
-      },
-      { withinMs: 60_000 },
-    );
-  }
-}
-
-async function publishAll({ redisUrl, prefix }: Places, story: readonly Event[]): Promise<void> {
-  const publisher = createPublisher({ redis: redisUrl, prefix });
-  try {
-    for (const event of story) await publisher.publish(event);
-  } finally {
-    await publisher.close();
+/** One group after the other, while events flow. */
+async function strikeInTurn(groups: readonly (readonly Struck[])[]): Promise<void> {
+  for (const group of groups) {
+    await Promise.all(group.map(async (struck) => struck.killAndRestart()));
+    // What it did is felt, and got over, by events that come now.
+    await pause(AWAY_MS);
   }
 }
 
@@ -204,6 +178,18 @@ interface Entry {
   readonly payment_status: string;
 }
 
+/** How many versions of each order the subscriber was shown. */
+async function lengthsIn(journal: pg.Pool): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await journal.query<{ lcid: string; versions: number }>(
+    "select lcid, count(*)::int as versions from journal group by lcid",
+  );
+  return Object.fromEntries(rows.map(({ lcid, versions }) => [lcid, versions]));
+}
+
+function lengthsOf(stories: readonly Event[][]): Readonly<Record<string, number>> {
+  return Object.fromEntries(stories.map((story) => [story[0]!.lcid, story.length]));
+}
+
 async function told(journal: pg.Pool, lcid: string): Promise<readonly Entry[]> {
   const { rows } = await journal.query<Entry>(
     "select version::int, event_id, status, payment_status from journal where lcid = $1 order by version",
@@ -212,12 +198,17 @@ async function told(journal: pg.Pool, lcid: string): Promise<readonly Entry[]> {
   return rows;
 }
 
-/** What must come of a story, by a reading of the domain that shares no code with the fleet's. */
-function foldOf(story: readonly Event[]): Entry[] {
-  return story.map(({ id, lcid }, index) => {
-    const { version, status, paymentStatus } = referenceOf(story.slice(0, index + 1)).get(lcid)!;
-    return { version, event_id: id, status, payment_status: paymentStatus };
-  });
+/** Every event by its version, and what came of the order by a reading of the domain that shares no code with the fleet's. */
+async function expectTold(journal: pg.Pool, story: readonly Event[]): Promise<void> {
+  const entries = await told(journal, story[0]!.lcid);
+  expect(entries.map(({ version, event_id }) => [version, event_id])).toEqual(
+    story.map(({ id }, index) => [index + 1, id]),
+  );
+  // A reading begins anew each time, and the statuses in the middle are all the same.
+  for (const length of [1, 2, 3, story.length]) {
+    const { version, status, paymentStatus } = referenceOf(story.slice(0, length)).get(story[0]!.lcid)!;
+    expect(entries[length - 1]).toMatchObject({ version, status, payment_status: paymentStatus });
+  }
 }
 
 async function expectSound({ fleetUrl }: Places): Promise<void> {
@@ -233,11 +224,4 @@ async function expectSound({ fleetUrl }: Places): Promise<void> {
   } finally {
     await store.close();
   }
-}
-
-function poolOf(databaseUrl: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
-  pool.on("error", () => undefined);
-  onTestFinished(async () => pool.end());
-  return pool;
 }

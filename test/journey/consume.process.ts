@@ -2,7 +2,7 @@
 import { consumeOrderUpdates, createGuardTable } from "@junban/order-updates";
 import pg from "pg";
 
-const { DATABASE_URL, REDIS_URL = "", JUNBAN_PREFIX = "" } = process.env;
+const { DATABASE_URL, REDIS_URL = "" } = process.env;
 
 interface Told {
   readonly event: { readonly source: string; readonly id: string };
@@ -15,7 +15,6 @@ await createGuardTable(pool);
 await consumeOrderUpdates(
   {
     redis: REDIS_URL,
-    prefix: JUNBAN_PREFIX,
     name: "journal",
     database: pool,
     leaseMs: 2_000,

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startProcess, type ProcessTree } from "@junban/sandbox";
+import { startProcess, type ProcessExit, type ProcessTree } from "@junban/sandbox";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const STARTED_WITHIN_MS = 60_000;
+const WITHIN_MS = 60_000;
 
 export interface KeptAliveOptions {
   readonly name: string;
@@ -18,27 +18,23 @@ export interface KeptAliveOptions {
 export class KeptAlive {
   readonly name: string;
   readonly #options: KeptAliveOptions;
+  readonly #ends: ProcessExit[] = [];
   #tree: ProcessTree | undefined;
   #line = "";
-  #kills = 0;
 
   constructor(options: KeptAliveOptions) {
     this.name = options.name;
     this.#options = options;
   }
 
-  get kills(): number {
-    return this.#kills;
+  /** How its processes have ended so far. */
+  get ends(): readonly ProcessExit[] {
+    return this.#ends;
   }
 
   /** The line by which the present process said that it serves. */
   get line(): string {
     return this.#line;
-  }
-
-  /** What the present process has said so far. */
-  get said(): string {
-    return `${this.#tree?.stdout() ?? ""}${this.#tree?.stderr() ?? ""}`;
   }
 
   async start(): Promise<void> {
@@ -49,11 +45,17 @@ export class KeptAlive {
       env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...env },
       cwd: ROOT,
     });
-    this.#line = await this.#tree.waitForLine(runsWhen, { withinMs: STARTED_WITHIN_MS });
+    void this.#tree.exited.then((end) => this.#ends.push(end));
+    this.#line = await this.waitForLine(runsWhen);
+  }
+
+  /** Waits for a line of the present process. */
+  async waitForLine(line: string): Promise<string> {
+    if (this.#tree === undefined) throw new Error(`${this.name} was not started`);
+    return this.#tree.waitForLine(line, { withinMs: WITHIN_MS });
   }
 
   async killAndRestart(): Promise<void> {
-    this.#kills += 1;
     await this.stop();
     await this.start();
   }
