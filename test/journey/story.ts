@@ -14,7 +14,7 @@ export type Event = {
 const PACE_MS = 200;
 
 /** An order that is placed and then authorized bit by bit, so that every event applies and each changes the version. */
-export function eventOf(lcid: string, number: number): Event {
+function eventOf(lcid: string, number: number): Event {
   const lines = [{ lineId: "L1", sku: "S1", quantity: 2, unitAmount: 500 }];
   const content =
     number === 0
