@@ -223,6 +223,33 @@ describe("events that this build does not know", () => {
     await expectSound(shop);
   });
 
+  test("one that a newer build holds is left to it, without a deadline, as soon as what it waits for may have come", async () => {
+    const shop = await openShop();
+    const story = new Story("O1");
+    const early = story.captured("c1", "a1", 200);
+    const newer = { ...early, schemaversion: 2 };
+    expect(wordsOf(await shop.apply([story.placed(), early]))).toEqual([
+      "applied 1",
+      "deferred AUTHORIZATION_NOT_SEEN",
+    ]);
+    await shop.sql(LEARNED, [early.id, JSON.stringify(newer)]);
+    await shop.apply([story.captured("c2", "a2", 200)]);
+    const [still] = await shop.store.listHeld({ limit: 5 });
+    expect(still).toMatchObject({ reason: "AUTHORIZATION_NOT_SEEN" });
+    expect(still?.until).toBeInstanceOf(Date);
+
+    expect((await shop.apply([story.authorized("a1")])).trouble).toBeNull();
+    const left = await shop.store.readEvent(early);
+    expect(left).toMatchObject({ outcome: "deferred", reason: "UNSUPPORTED", deferredUntil: null });
+    expect(left?.event).toEqual(newer);
+    await expectSound(shop);
+
+    await shop.sql(LEARNED, [early.id, JSON.stringify(early)]);
+    expect(await shop.store.redecideUnsupported("O1")).toBe(1);
+    expect((await wordsOnRecord(shop, "O1"))[1]).toBe("applied 3");
+    await expectSound(shop);
+  });
+
   test("while its order is halted nothing is decided", async () => {
     const shop = await openShop({
       decide: () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { migrate, MigrationError, migrationStatus } from "@junban/order-store";
+import { migrate, MigrationError, migrationStatus, refuseOldSchema } from "@junban/order-store";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../support/index.ts";
 import { expectSound } from "./picture.ts";
@@ -44,15 +44,15 @@ describe("migrate", () => {
   test("brings an empty database up; a second run finds nothing to do and changes nothing", async () => {
     const shop = await openEmpty();
     const names = await ownMigrations();
-    expect(await migrationStatus({ databaseUrl: shop.url })).toEqual({ applied: [], pending: names });
-    expect(await migrate({ databaseUrl: shop.url })).toEqual({ applied: names });
+    expect(await migrationStatus({ databaseUrl: shop.url })).toMatchObject({ applied: [], pending: names });
+    expect(await migrate({ databaseUrl: shop.url })).toMatchObject({ applied: names });
     const tables = await tablesOf(shop);
     expect(tables).toEqual(
       expect.arrayContaining(["order_events", "order_lines", "order_refs", "orders", "outbox"]),
     );
-    expect(await migrate({ databaseUrl: shop.url })).toEqual({ applied: [] });
+    expect(await migrate({ databaseUrl: shop.url })).toMatchObject({ applied: [] });
     expect(await tablesOf(shop)).toEqual(tables);
-    expect(await migrationStatus({ databaseUrl: shop.url })).toEqual({ applied: names, pending: [] });
+    expect(await migrationStatus({ databaseUrl: shop.url })).toMatchObject({ applied: names, pending: [] });
     expect(wordsOf(await shop.apply(new Story("O1").completed())).at(-1)).toBe("applied 5");
   });
 
@@ -78,19 +78,40 @@ describe("migrate", () => {
       "0001_things.sql": "create table things (id integer); insert into things values (1)",
       "notes.txt": "not a migration",
     });
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({
       applied: ["0001_things", "0002_more"],
     });
     await writeFile(join(folder, "0003_last.sql"), "insert into things values (2, 2)");
-    expect(await migrationStatus({ databaseUrl: shop.url, folder })).toEqual({
+    expect(await migrationStatus({ databaseUrl: shop.url, folder })).toMatchObject({
       applied: ["0001_things", "0002_more"],
       pending: ["0003_last"],
     });
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0003_last"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["0003_last"] });
     expect(await shop.sql("select id, size from things order by id")).toEqual([
       { id: 1, size: null },
       { id: 2, size: 2 },
     ]);
+  });
+
+  test("an older build finds a newer schema in order: it changes nothing and says what it does not know", async () => {
+    const shop = await openEmpty();
+    const newer = await folderOf({
+      "0001_things.sql": "create table things (id integer)",
+      "0002_more.sql": "alter table things add column size integer",
+    });
+    const older = await folderOf({ "0001_things.sql": "create table things (id integer)" });
+    await migrate({ databaseUrl: shop.url, folder: newer });
+    expect(await migrate({ databaseUrl: shop.url, folder: older })).toEqual({
+      applied: [],
+      ahead: ["0002_more"],
+    });
+    expect(await migrationStatus({ databaseUrl: shop.url, folder: older })).toEqual({
+      applied: ["0001_things"],
+      pending: [],
+      ahead: ["0002_more"],
+    });
+    await refuseOldSchema({ databaseUrl: shop.url, folder: older });
+    expect(await migrate({ databaseUrl: shop.url, folder: newer })).toEqual({ applied: [], ahead: [] });
   });
 
   test("a migration that fails is named, and nothing of the set is kept", async () => {
@@ -108,7 +129,7 @@ describe("migrate", () => {
     });
     expect(await tablesOf(shop)).not.toContain("things");
     await writeFile(join(folder, "0002_broken.sql"), "create table others (id integer)");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({
       applied: ["0001_things", "0002_broken"],
     });
   });
@@ -144,11 +165,15 @@ describe("a migration that waits behind somebody else's transaction", () => {
     // Whatever queues up behind the waiting ALTER is let through as soon as that gives up.
     const [failure, result] = await Promise.all([migrating, shop.apply([story.sold("c1")])]);
     expect(failure).toBeInstanceOf(MigrationError);
-    expect(failure).toMatchObject({ migration: "0003_column", cause: { code: "55P03" } });
+    expect(failure).toMatchObject({
+      migration: "0003_column",
+      cause: { code: "55P03" },
+      message: expect.stringContaining("did not end within 400 ms") as string,
+    });
     expect(wordsOf(result)).toEqual(["applied 2"]);
     expect(wordsOf(await shop.apply([story.reserved("r1")]))).toEqual(["applied 3"]);
     await idle.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0003_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["0003_column"] });
   });
 
   test("gives up as well when another migration does not come to an end", async () => {
@@ -160,7 +185,7 @@ describe("a migration that waits behind somebody else's transaction", () => {
     );
     expect(failure).toBeInstanceOf(MigrationError);
     await other.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toEqual({ applied: ["0003_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["0003_column"] });
   });
 
   test("a new column on any table stops nobody who prepared statements before", async () => {

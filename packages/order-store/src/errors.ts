@@ -123,18 +123,28 @@ export class SchemaBehindError extends OrderStoreError {
   }
 }
 
-/** Thrown when the schema could not be brought up to date. */
+/** Thrown when the schema could not be brought up to date. Nothing was changed. */
 export class MigrationError extends OrderStoreError {
   readonly code = "MIGRATION_FAILED";
   readonly migration: string | null;
-  constructor({ migration }: { migration: string | null }, options: { cause: unknown }) {
-    super(
-      `migration ${migration ?? "set"} failed: ${options.cause instanceof Error ? options.cause.message : String(options.cause)}`,
-      options,
-    );
+  constructor(
+    { migration, lockTimeoutMs }: { migration: string | null; lockTimeoutMs: number },
+    options: { cause: unknown },
+  ) {
+    super(`migration ${migration ?? "set"} failed: ${whyNotMigrated(options.cause, lockTimeoutMs)}`, options);
     this.name = "MigrationError";
     this.migration = migration;
   }
+}
+
+function whyNotMigrated(cause: unknown, lockTimeoutMs: number): string {
+  if (cause instanceof DatabaseError && cause.code === "55P03") {
+    return (
+      `another transaction uses a table that it needs, and did not end within ${lockTimeoutMs} ms; nothing was changed. ` +
+      "Run it again, or end that transaction: pg_stat_activity shows it, often as idle in transaction"
+    );
+  }
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /**

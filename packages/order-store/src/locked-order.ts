@@ -6,7 +6,7 @@ import { namesOf, columnsOf } from "./references.ts";
 import { stateOf, type StoredOrder } from "./rows.ts";
 import { BEGIN, COMMIT, Session, type SessionLimits } from "./session.ts";
 import { bind, type BoundStatement } from "./statement.ts";
-import { waitingEvents } from "./waiting.ts";
+import { heldEvents, NOTHING_HELD } from "./waiting.ts";
 import { writeOf } from "./writing.ts";
 
 export interface MaintenanceContext {
@@ -40,8 +40,8 @@ export class LockedOrder {
       bind(linesOf, { lcids: [lcid] }),
       bind(heldOf, { lcids: [lcid] }),
     ]);
-    const held = waitingEvents(heldRows.rows).get(lcid) ?? [];
-    const names = [...events, ...held].flatMap(({ event }) => namesOf(lcid, event));
+    const held = heldEvents(heldRows.rows).get(lcid) ?? NOTHING_HELD;
+    const names = [...events, ...held.known].flatMap(({ event }) => namesOf(lcid, event));
     const refs = await this.read(bind(refsNamed, columnsOf(names)));
     return new OrderWork({
       lcid,

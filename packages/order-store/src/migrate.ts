@@ -7,39 +7,56 @@ import { ConnectionLostError, MigrationError, SchemaBehindError } from "./errors
 
 /** The migrations of this checkout, beside the packages. */
 const FOLDER = fileURLToPath(new URL("../../../migrations", import.meta.url));
-/** A migration that waits longer than this for a table gives up, so that events flow on behind it. */
-const LOCK_TIMEOUT_MS = 5_000;
+/**
+ * A migration that waits longer than this for a table gives up, so that events flow on behind it. Shorter than a worker's
+ * own patience (`JUNBAN_LOCK_TIMEOUT_MS`), so that whoever queues up behind the migration merely waits.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+
+const MIGRATION_TABLE = "junban_migrations";
 
 export interface MigrationReport {
   /** Names of the migrations that this call applied, in order; empty when there was nothing to do. */
   readonly applied: readonly string[];
+  /** Names of migrations that stand and that this build does not know: a newer one has been here. */
+  readonly ahead: readonly string[];
 }
 
 export interface MigrationStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
+  /** Names of migrations that stand and that this build does not know: a newer one has been here. */
+  readonly ahead: readonly string[];
 }
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
   /** Folder of `NNNN_name.sql` files; default: this checkout's `migrations/`. */
   readonly folder?: string;
-  /** Milliseconds to wait for a table that somebody else uses; default 5000. */
+  /** Milliseconds to wait for a table that somebody else uses; default 1000. */
   readonly lockTimeoutMs?: number;
 }
 
 /**
- * Brings the schema up to date, all pending migrations in one transaction. Running it twice, or twice at once, is harmless.
+ * Brings the schema up to date, all pending migrations in one transaction. Running it twice, or twice at once, is harmless,
+ * and so is running it from an older build than the schema's.
  * Throws MigrationError when a migration failed; nothing of the set is kept then.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationReport> {
-  return withMigrator(options, async (migrator) => {
+  const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  return withMigrator(options, async (migrator, pool) => {
+    const { pending, ahead } = await statusOf(migrator, pool).catch((cause: unknown) => {
+      throw new MigrationError({ migration: null, lockTimeoutMs }, { cause });
+    });
+    // Migrations only add, so an older build has what it needs. The migrator would call what it does not know a corruption.
+    if (pending.length === 0) return { applied: [], ahead };
     const { error, results } = await migrator.migrateToLatest();
     if (error !== undefined) {
       const failed = results?.find(({ status }) => status === "Error");
-      throw new MigrationError({ migration: failed?.migrationName ?? null }, { cause: error });
+      throw new MigrationError({ migration: failed?.migrationName ?? null, lockTimeoutMs }, { cause: error });
     }
     return {
+      ahead,
       applied: (results ?? [])
         .filter(({ status }) => status === "Success")
         .map(({ migrationName }) => migrationName),
@@ -49,16 +66,28 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
 
 /** Which migrations stand and which are pending. Changes nothing. */
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
-  return withMigrator(options, async (migrator) => {
-    const migrations = await migrator.getMigrations();
-    return {
-      applied: migrations.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name),
-      pending: migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name),
-    };
-  });
+  return withMigrator(options, statusOf);
 }
 
-/** @throws {SchemaBehindError} when migrations of this build are pending. */
+async function statusOf(migrator: Migrator, pool: pg.Pool): Promise<MigrationStatus> {
+  const migrations = await migrator.getMigrations();
+  const pending = migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+  if (pending.length === migrations.length) return { applied: [], pending, ahead: [] };
+  const { rows } = await pool.query<{ name: string }>(`select name from ${MIGRATION_TABLE} order by name`);
+  const stand = rows.map(({ name }) => name);
+  const known = new Set(migrations.map(({ name }) => name));
+  return {
+    applied: stand.filter((name) => known.has(name)),
+    pending,
+    ahead: stand.filter((name) => !known.has(name)),
+  };
+}
+
+/**
+ * A newer schema is welcome: migrations only add, and what is added is read by its name.
+ *
+ * @throws {SchemaBehindError} when migrations of this build are pending.
+ */
 export async function refuseOldSchema(options: MigrateOptions): Promise<void> {
   const { pending } = await migrationStatus(options);
   if (pending.length > 0) throw new SchemaBehindError({ pending });
@@ -66,7 +95,7 @@ export async function refuseOldSchema(options: MigrateOptions): Promise<void> {
 
 async function withMigrator<Result>(
   { databaseUrl, folder = FOLDER, lockTimeoutMs = LOCK_TIMEOUT_MS }: MigrateOptions,
-  work: (migrator: Migrator) => Promise<Result>,
+  work: (migrator: Migrator, pool: pg.Pool) => Promise<Result>,
 ): Promise<Result> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -82,9 +111,10 @@ async function withMigrator<Result>(
       new Migrator({
         db: kysely,
         provider: sqlFiles(folder),
-        migrationTableName: "junban_migrations",
+        migrationTableName: MIGRATION_TABLE,
         migrationLockTableName: "junban_migration_lock",
       }),
+      pool,
     );
   } finally {
     await kysely.destroy();

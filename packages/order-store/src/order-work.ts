@@ -27,6 +27,7 @@ import {
   type EarlierDecision,
   type Verdict,
 } from "./verdicts.ts";
+import type { HeldEvents } from "./waiting.ts";
 import type { DecidedEvent, NewEvent, OutboxRow, WriteSet } from "./writing.ts";
 
 /** How long events wait, what a failure does to its order, and the decision itself. */
@@ -37,14 +38,18 @@ export interface Policy {
   readonly decide: typeof decide;
 }
 
-/** An event on record that may be decided now: it waits, stands failed, or was rejected and is asked again. */
-export interface WaitingEvent {
+/** Where an event on record stands: it waits, stands failed, or was rejected and is asked again. */
+export interface WaitingPlace {
   readonly arrival: number;
   readonly source: string;
   readonly id: string;
   readonly type: string;
   readonly outcome: "deferred" | "failed" | "rejected";
   readonly reason: string | null;
+}
+
+/** One that may be decided now. */
+export interface WaitingEvent extends WaitingPlace {
   readonly event: OrderEvent;
 }
 
@@ -67,6 +72,8 @@ export class OrderWork {
   readonly #policy: Policy;
   /** Early events by arrival, which each application may bring to a decision. */
   readonly #held = new Map<number, WaitingEvent>();
+  /** Early events of a newer build, for which this one cannot say what an application brings. */
+  #unread: readonly WaitingPlace[];
   /** First decisions made here, by identity; a held one may be decided again before it is even written. */
   readonly #decidedHere = new Map<string, DecidedHere>();
   readonly #decidedAgain = new Map<string, DecidedEvent>();
@@ -82,7 +89,7 @@ export class OrderWork {
     lcid: string;
     state: OrderState;
     bookkeeping: Bookkeeping;
-    held: readonly WaitingEvent[];
+    held: HeldEvents;
     policy: Policy;
   }) {
     this.lcid = options.lcid;
@@ -92,7 +99,8 @@ export class OrderWork {
     this.#wasHalted = options.bookkeeping.halted;
     this.#halted = this.#wasHalted;
     this.#arrivals = options.bookkeeping.arrivals;
-    for (const waiting of options.held) this.#held.set(waiting.arrival, waiting);
+    this.#unread = options.held.unread;
+    for (const waiting of options.held.known) this.#held.set(waiting.arrival, waiting);
   }
 
   get halted(): boolean {
@@ -136,7 +144,7 @@ export class OrderWork {
   }
 
   /** Ends a waiting or failed event by an operator's word. */
-  drop(waiting: Omit<WaitingEvent, "event">, reason: string): Answer {
+  drop(waiting: WaitingPlace, reason: string): Answer {
     this.#held.delete(waiting.arrival);
     const verdict = dropped(reason);
     this.#record(waiting, verdict);
@@ -150,8 +158,8 @@ export class OrderWork {
     return verdict;
   }
 
-  /** Leaves an event that was blocked to a build that knows its type. */
-  setAside(waiting: Omit<WaitingEvent, "event">): void {
+  /** Leaves an event to a build that knows its type, without a deadline. */
+  setAside(waiting: WaitingPlace): void {
     this.#record(waiting, deferred("UNSUPPORTED", { holdMs: null, from: "now" }));
   }
 
@@ -247,9 +255,14 @@ export class OrderWork {
     return isPaymentHold(reason) ? this.#policy.holdPaymentMs : this.#policy.holdMs;
   }
 
-  /** Puts an application into the outbox, then decides held events again until none moves. */
+  /**
+   * Puts an application into the outbox, then decides held events again until none moves. Those that only a newer build can
+   * read are left to it: waiting on under a deadline, they would end although what they wait for may just have come.
+   */
   #announce(event: { source: string; id: string; type: string }, verdict: Verdict, derived: Derived): void {
     this.#news.push(newsOf(this.lcid, event, { version: verdict.version ?? 0, derived }));
+    for (const place of this.#unread) this.setAside(place);
+    this.#unread = [];
     if (this.#held.size === 0) return;
     const held = [...this.#held.values()].toSorted((left, right) => left.arrival - right.arrival);
     const { verdicts, stillHeld } = redecide(this.#state, held, {
@@ -303,7 +316,7 @@ export class OrderWork {
   }
 
   /** Replaces what is known of an event: its unwritten first decision, or its row. */
-  #record(waiting: Omit<WaitingEvent, "event">, verdict: Verdict): void {
+  #record(waiting: WaitingPlace, verdict: Verdict): void {
     this.#heldRows += Number(verdict.outcome === "deferred") - Number(waiting.outcome === "deferred");
     const identity = identityOf(waiting);
     const here = this.#decidedHere.get(identity);

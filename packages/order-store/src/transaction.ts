@@ -1,6 +1,6 @@
 import { emptyOrder, type EventEnvelope } from "@junban/orders";
 import { DeadlinePassedError, NotCommittedError, PurgedMeanwhileError } from "./errors.ts";
-import { OrderWork, type Policy, type WaitingEvent } from "./order-work.ts";
+import { OrderWork, type Policy } from "./order-work.ts";
 import type { PreparedEvent } from "./prepared.ts";
 import {
   heldOf,
@@ -18,7 +18,7 @@ import { BEGIN, COMMIT, ROLLBACK, type Session } from "./session.ts";
 import { bind } from "./statement.ts";
 import type { Outcome, Settled } from "./types.ts";
 import { answerAgain, rejected, settledAs, type EarlierDecision } from "./verdicts.ts";
-import { waitingEvents } from "./waiting.ts";
+import { heldEvents, NOTHING_HELD, type HeldEvents } from "./waiting.ts";
 import { together, writeOf, type LineRow, type RefRow, type WriteSet } from "./writing.ts";
 
 /** One lane's part of a transaction: its events are read already, and `lcid` is unique among the lanes. */
@@ -44,7 +44,7 @@ interface Found {
   readonly earlier: ReadonlyMap<string, EarlierDecision>;
   readonly lines: readonly LineRow[];
   readonly refs: readonly RefRow[];
-  readonly held: ReadonlyMap<string, readonly WaitingEvent[]>;
+  readonly held: ReadonlyMap<string, HeldEvents>;
 }
 
 interface Sorted {
@@ -117,7 +117,7 @@ async function read(session: Session, parts: readonly LanePart[]): Promise<Found
     earlier: new Map(seen.rows.map((row) => [row.digest, earlierDecision(row)])),
     lines: lines.rows,
     refs: refs.rows,
-    held: waitingEvents(held.rows),
+    held: heldEvents(held.rows),
   };
 }
 
@@ -151,7 +151,7 @@ async function claim(
   results: Map<string, PartResult>,
 ): Promise<Claimed> {
   const names = locked.flatMap(({ lcid }) =>
-    (found.held.get(lcid) ?? []).flatMap(({ event }) => namesOf(lcid, event)),
+    (found.held.get(lcid) ?? NOTHING_HELD).known.flatMap(({ event }) => namesOf(lcid, event)),
   );
   if (absent.length === 0 && names.length === 0) return { ...found, parts: locked };
   const lcids = absent.map(({ lcid }) => lcid);
@@ -188,14 +188,26 @@ async function write(session: Session, set: WriteSet, worker: string): Promise<v
 function workOf(lcid: string, found: Claimed, policy: Policy): OrderWork {
   const order = found.locked.get(lcid);
   if (order === undefined) {
-    return new OrderWork({ lcid, state: emptyOrder(lcid), bookkeeping: NOTHING_YET, held: [], policy });
+    return new OrderWork({
+      lcid,
+      state: emptyOrder(lcid),
+      bookkeeping: NOTHING_YET,
+      held: NOTHING_HELD,
+      policy,
+    });
   }
   const state = stateOf(
     order,
     found.lines.filter((line) => line.lcid === lcid),
     found.refs.filter((ref) => ref.lcid === lcid),
   );
-  return new OrderWork({ lcid, state, bookkeeping: order, held: found.held.get(lcid) ?? [], policy });
+  return new OrderWork({
+    lcid,
+    state,
+    bookkeeping: order,
+    held: found.held.get(lcid) ?? NOTHING_HELD,
+    policy,
+  });
 }
 
 function afterPurge(event: PreparedEvent, earlier: EarlierDecision | undefined): Settled {

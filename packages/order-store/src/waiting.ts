@@ -1,5 +1,5 @@
 import { interpret, type EventEnvelope } from "@junban/orders";
-import type { WaitingEvent } from "./order-work.ts";
+import type { WaitingEvent, WaitingPlace } from "./order-work.ts";
 
 /** A row of `order_events` as the statements about waiting events read it. */
 export interface WaitingRow {
@@ -22,7 +22,7 @@ export function waitingEvent(row: WaitingRow): WaitingEvent | null {
 }
 
 /** What identifies a row's event, whether this build can decide it or not. */
-export function placeOf(row: WaitingRow): Omit<WaitingEvent, "event"> {
+export function placeOf(row: WaitingRow): WaitingPlace {
   const { arrival, source, event_id: id, type, reason } = row;
   return {
     arrival,
@@ -34,14 +34,24 @@ export function placeOf(row: WaitingRow): Omit<WaitingEvent, "event"> {
   };
 }
 
-export function waitingEvents(rows: readonly WaitingRow[]): ReadonlyMap<string, readonly WaitingEvent[]> {
-  const byLcid = new Map<string, WaitingEvent[]>();
+/** What an order holds, by arrival. */
+export interface HeldEvents {
+  readonly known: readonly WaitingEvent[];
+  /** Held by a newer build, which knows what they wait for; this one cannot tell whether it has come. */
+  readonly unread: readonly WaitingPlace[];
+}
+
+export const NOTHING_HELD: HeldEvents = { known: [], unread: [] };
+
+/** The held events of each order that has any. */
+export function heldEvents(rows: readonly WaitingRow[]): ReadonlyMap<string, HeldEvents> {
+  const byLcid = new Map<string, { known: WaitingEvent[]; unread: WaitingPlace[] }>();
   for (const row of rows) {
+    const held = byLcid.get(row.lcid) ?? { known: [], unread: [] };
+    byLcid.set(row.lcid, held);
     const waiting = waitingEvent(row);
-    if (waiting === null) continue;
-    const others = byLcid.get(row.lcid);
-    if (others === undefined) byLcid.set(row.lcid, [waiting]);
-    else others.push(waiting);
+    if (waiting === null) held.unread.push(placeOf(row));
+    else held.known.push(waiting);
   }
   return byLcid;
 }

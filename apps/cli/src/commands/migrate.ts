@@ -1,4 +1,4 @@
-import { migrate, migrationStatus } from "@junban/order-store";
+import { migrate, migrationStatus, type MigrationReport } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
 import { facts } from "../printing.ts";
@@ -9,8 +9,7 @@ export function registerMigrate({ program, env }: Registration): void {
     .description("bring the database schema up to date; running it twice, or twice at once, is harmless")
     .action(async () => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
-        const { applied } = await migrate({ databaseUrl: services.config.databaseUrl });
-        printer.out(applied.length === 0 ? "the schema is up to date" : `applied: ${applied.join(", ")}`);
+        printer.out(said(await migrate({ databaseUrl: services.config.databaseUrl })));
       });
     });
   command
@@ -28,6 +27,12 @@ export function registerMigrate({ program, env }: Registration): void {
         if (status.pending.length > 0) throw new FoundWrong("run `junban migrate` to apply what is pending");
       });
     });
+}
+
+function said({ applied, ahead }: MigrationReport): string {
+  if (applied.length > 0) return `applied: ${applied.join(", ")}`;
+  if (ahead.length === 0) return "the schema is up to date";
+  return `nothing to do: the schema is newer than this build, which does not know ${ahead.join(", ")} and needs none of it`;
 }
 
 function listed(names: readonly string[]): string {
