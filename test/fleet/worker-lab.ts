@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createPublisher } from "@junban/event-queues";
 import { startProcess } from "@junban/sandbox";
@@ -43,17 +44,22 @@ const PROGRAMS = {
   seams: fileURLToPath(new URL("worker-seams.process.ts", import.meta.url)),
   canaries: fileURLToPath(new URL("worker-canaries.process.ts", import.meta.url)),
 };
-type Program = keyof typeof PROGRAMS;
+/** One of these, or the same program of another build. */
+type Program = keyof typeof PROGRAMS | { readonly folder: string };
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Starts the worker's own program, without waiting for anything. It ends with the test at the latest. */
 export async function launchWorker(env: Environment, program: Program = "main"): Promise<ProcessTree> {
+  const [file, cwd] =
+    typeof program === "string"
+      ? [PROGRAMS[program], ROOT]
+      : [join(program.folder, "apps/worker/src/main.ts"), program.folder];
   const tree = await startProcess({
     command: process.execPath,
-    args: ["--import", "tsx", "--conditions", "@junban/source", PROGRAMS[program]],
+    args: ["--import", "tsx", "--conditions", "@junban/source", file],
     env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", JUNBAN_RELAY: "off", ...env },
-    cwd: ROOT,
+    cwd,
   });
   onTestFinished(async () => {
     await tree.stop({ signal: "SIGKILL" });
