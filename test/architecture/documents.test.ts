@@ -16,7 +16,7 @@ describe("docs/guarantees.md", () => {
       ...ids("L", 12),
       ...ids("I", 5),
       ...ids("T", 9),
-      ...ids("W", 11),
+      ...ids("W", 12),
       ...ids("P", 3),
       ...ids("G", 5),
       ...ids("U", 9),

@@ -70,7 +70,8 @@ const release = (lcid: string): Envelope =>
 test("an old worker holds what only a newer build can read, whole, and goes on with everything else; the newer one decides it under its own arrival", async () => {
   const place = await freshPlace();
   const [lcid, other] = [freshLcid(), freshLcid()];
-  const old = await startWorker(place, SHORT_LEASE, await buildWithout(["inventory.reserved"]));
+  const oldBuild = await buildWithout(["inventory.reserved"]);
+  const old = await startWorker(place, SHORT_LEASE, oldBuild);
   const events = [
     placed(lcid),
     reservation(lcid),
@@ -105,6 +106,11 @@ test("an old worker holds what only a newer build can read, whole, and goes on w
   // The history in the order of first decisions is the line's, whoever decided.
   expect(await idsOf(place, lcid)).toEqual(all.map(({ id }) => id));
   expect((await junban(build, place, ["audit"])).code).toBe(0);
+  // A build that cannot read part of a history says so, and calls nothing sound that it has not seen.
+  const doubted = await junban(oldBuild, place, ["audit"]);
+  expect(doubted.code).toBe(1);
+  expect(doubted.out).toContain(lcid);
+  expect(doubted.out).not.toContain(other);
   await end(newer);
 }, 180_000);
 

@@ -74,6 +74,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/forwarder", ["test/fleet", "test/upstream-outbox"]],
   ["test/explore", ["test/fleet", "test/handoff-lock"]],
   ["test/mutation", ["test/architecture"]],
+  ["test/upgrades", ["test/fleet", "test/handoff-lock", "test/mutation"]],
 ]);
 
 /** Imports that walk past a package's face: `@junban/orders/src/x`, or a relative path into another room. */

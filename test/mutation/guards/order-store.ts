@@ -147,6 +147,13 @@ export const ORDER_STORE_GUARDS: readonly Guard[] = [
     tests: [{ file: HELD, title: "a chain that waits for one event is applied whole" }],
   },
   {
+    promise: "a held event that only a newer build can read is left to it after each application",
+    file: `${SRC}/order-work.ts`,
+    guard: "for (const place of this.#unread) this.setAside(place);",
+    without: "",
+    tests: [{ file: DEADLINES, title: "one that a newer build holds is left to it" }],
+  },
+  {
     promise: "an order holds a limited number of events",
     file: `${SRC}/order-work.ts`,
     guard: "this.#held.size >= HELD_LIMIT",
