@@ -38,8 +38,9 @@ export async function buildWith(changes: {
     }
     await writeFile(path, text);
   }
-  for (const [file, text] of Object.entries(changes.added ?? {}))
+  for (const [file, text] of Object.entries(changes.added ?? {})) {
     await writeFile(join(copy.folder, file), text);
+  }
   return { folder: copy.folder };
 }
 

@@ -39,10 +39,11 @@ async function heardOn(redis: Redis, channel: string): Promise<string[]> {
 
 describe("builds meet in Redis", () => {
   test("in the keys of a lane, their types, their fields and their formats", async () => {
-    const { prefix, connect } = freshRedis();
-    const redis = connect();
+    const place = freshRedis();
+    const { prefix } = place;
+    const redis = place.connect();
     const lane = new RawLane(redis, { prefix, lcid: "A-1" });
-    await heardOn(connect(), "a process");
+    await heardOn(place.connect(), "a process");
     await lane.queue("r1", "r2", "r3");
     await lane.enter({ token: "a token", key: "r1" });
     expect(await standing(redis, prefix, ":tries:*")).toEqual({ ":tries:{A-1}": { string: "1" } });
@@ -58,9 +59,9 @@ describe("builds meet in Redis", () => {
   });
 
   test("in the words on a process's channel", async () => {
-    const { prefix, connect } = freshRedis();
-    const lane = new RawLane(connect(), { prefix, lcid: "A-1" });
-    const words = await heardOn(connect(), "a process");
+    const place = freshRedis();
+    const lane = new RawLane(place.connect(), { prefix: place.prefix, lcid: "A-1" });
+    const words = await heardOn(place.connect(), "a process");
     await lane.queue("r1", "r2");
     await lane.enter({ token: "a token" });
     for (const key of ["r1", "r2"]) await lane.enter({ token: "another", key, channel: "a process" });
@@ -71,7 +72,8 @@ describe("builds meet in Redis", () => {
   });
 
   test("in what a publisher leaves: a place in line and a job, under the same key and with the same body", async () => {
-    const { url, prefix, connect } = freshRedis();
+    const place = freshRedis();
+    const { url, prefix } = place;
     const event = {
       ...eventOf("A-1", 1, { type: "payment.voided", data: { b: 1, a: [2] } }),
       traceparent: "t",
@@ -81,7 +83,7 @@ describe("builds meet in Redis", () => {
     await publisher.close();
     const body = JSON.stringify(event);
     const key = "xbZ-bICwll7c4q5txkmnEQ";
-    const redis = connect();
+    const redis = place.connect();
     expect(requestOf(event as never).key).toBe(key);
     expect(await standing(redis, prefix, ":*:{A-1}")).toEqual({
       ":body:{A-1}": { hash: { [key]: `TIME:${body}` } },

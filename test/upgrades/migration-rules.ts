@@ -88,8 +88,9 @@ function ruleBrokenByAction(action: string): string | null {
     return "a new column that is computed or checked reads or rewrites the table";
   }
   const hasDefault = / default /.test(action);
-  if (hasDefault && !CONSTANT_DEFAULT.test(action))
+  if (hasDefault && !CONSTANT_DEFAULT.test(action)) {
     return "a default that is computed for each row rewrites the table";
+  }
   if (/ not null\b/.test(action) && !hasDefault) {
     return "the version before it does not know this column and cannot fill it";
   }

@@ -70,6 +70,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/chaos", ["apps/chaos"]],
   ["test/cli", ["apps/cli"]],
   ["test/demo", ["apps/cli"]],
+  ["test/recording", ["apps/recording"]],
   ["test/gateway", ["apps/gateway"]],
   ["test/forwarder", ["test/fleet", "test/upstream-outbox"]],
   ["test/explore", ["test/fleet", "test/handoff-lock"]],

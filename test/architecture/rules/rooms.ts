@@ -22,6 +22,7 @@ const LIBRARY_ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pg-boss", ["apps/bench/"]],
   ["@sesamecare-oss/redlock", ["apps/bench/"]],
   ["echarts", ["apps/bench/", "apps/chaos/"]],
+  ["@xterm/headless", ["apps/recording/"]],
 ]);
 
 /** Production modules that import a library outside the rooms it belongs to. */
