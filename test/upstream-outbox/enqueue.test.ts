@@ -202,3 +202,9 @@ test("the migration can run twice, and twice at once", async () => {
   expect(both.flat()).toEqual(["0001_upstream_outbox"]);
   expect(await migrateUpstream({ databaseUrl })).toEqual([]);
 });
+
+test("an older version that migrates after a newer one changes nothing", async () => {
+  const { databaseUrl, pool } = await freshShop();
+  await pool.query("INSERT INTO junban_upstream.migrations VALUES ('9999_of_a_newer_version', now()::text)");
+  expect(await migrateUpstream({ databaseUrl })).toEqual([]);
+});

@@ -25,10 +25,10 @@ export interface RecordOptions extends TerminalSize {
   readonly withinMs: number;
 }
 
-/** Runs a command on a terminal of its own, which `script` of util-linux provides, and keeps what it wrote. */
+/** Runs a command on a terminal of its own, which `script` provides, and keeps what it wrote. */
 export async function record({ command, cwd, withinMs, columns, rows }: RecordOptions): Promise<Recording> {
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, ...env } = process.env;
-  const child = spawn("script", ["-qfec", `stty cols ${columns} rows ${rows}; ${command}`, "/dev/null"], {
+  const child = spawn("script", scriptArguments(`stty cols ${columns} rows ${rows}; ${command}`), {
     cwd,
     env: { ...env, TERM: "xterm-256color", npm_config_update_notifier: "false" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -40,10 +40,15 @@ export async function record({ command, cwd, withinMs, columns, rows }: RecordOp
     pieces.push({ atMs: performance.now() - startedAtMs, bytes });
   });
   const exitCode = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", (cause) => reject(new Error("needs the command `script` of util-linux", { cause })));
+    child.once("error", (cause) => reject(new Error("needs the command `script`", { cause })));
     child.once("close", resolve);
   });
   return { pieces, exitCode };
+}
+
+/** util-linux and BSD each have a `script`; both pass the exit code on, asked in their own ways. */
+function scriptArguments(line: string): string[] {
+  return process.platform === "linux" ? ["-qfec", line, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", line];
 }
 
 /** The same with every pause shortened to `longestMs`: nobody learns from watching a server start. */

@@ -10,7 +10,8 @@ const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Installs the outbox in the producer's database, or brings it up to date: everything lies in the schema `junban_upstream`. Twice,
- * or twice at once, is harmless. Answers with the names of the migrations it applied. When one failed, nothing of the set is kept.
+ * or twice at once, is harmless, and so is doing it from an older version than the one that was there last. Answers with the names
+ * of the migrations it applied. When one failed, nothing of the set is kept.
  *
  * @throws {OutboxMigrationError}
  * @throws {OutboxConnectionError}
@@ -37,6 +38,9 @@ export async function migrateUpstream({
       migrationTableName: "migrations",
       migrationLockTableName: "migration_lock",
     });
+    const isPending = (await migrator.getMigrations()).some(({ executedAt }) => executedAt === undefined);
+    // Migrations only add, so an older version has what it needs. The migrator would call what it does not know a corruption.
+    if (!isPending) return [];
     const { error, results = [] } = await migrator.migrateToLatest();
     if (error !== undefined) throw new OutboxMigrationError({ cause: error });
     return results.map(({ migrationName }) => migrationName);

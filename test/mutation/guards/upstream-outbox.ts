@@ -179,4 +179,16 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
     without: "if (!(error instanceof Error)) throw error;",
     tests: [{ file: "test/forwarder/forwarder-process.test.ts", title: "refuses a Redis that may evict" }],
   },
+  {
+    promise: "an older version finds a newer outbox in order",
+    file: `${SRC}/migrate.ts`,
+    guard: "if (!isPending) return [];",
+    without: "",
+    tests: [
+      {
+        file: "test/upstream-outbox/enqueue.test.ts",
+        title: "an older version that migrates after a newer one changes nothing",
+      },
+    ],
+  },
 ];
