@@ -302,6 +302,37 @@ describe("looking after lanes", () => {
     expect(await first.inspect(lcid)).toMatchObject({ consistent: false });
     await turn.leave();
   });
+
+  test("a view shows a page of the line, who sits where, and outcomes nobody came for, and changes nothing", async () => {
+    const lcid = lab.lane();
+    await first.queue(lcid, numbered(5));
+    const turn = turnOf(await first.enter(lcid));
+    await turn.handOff(settle("r0"));
+    const standing = second.stand(lcid, request("r2"), { signal: AbortSignal.timeout(60_000) });
+    await eventually(async () => (await first.inspect(lcid)).seats === 1);
+    await redis.hdel(`${lab.prefix}:body:{${lcid}}`, "r3");
+
+    const view = await second.show(lcid, { skip: 1, limit: 2 });
+    expect(view).toMatchObject({ depth: 4, holder: turn.token, headKey: "r1", consistent: false });
+    expect(view.line).toEqual([
+      { ...request("r2"), publishedAtMs: turn.requests[0]?.publishedAtMs, seated: true },
+      { key: "r3", body: null, publishedAtMs: null, seated: false },
+    ]);
+    expect(view.leftOutcomes).toMatchObject([{ key: "r0", value: "outcome of r0" }]);
+    expect(view.leftOutcomes[0]?.leftAtMs).toBeGreaterThan(1_700_000_000_000);
+    expect((await second.show(lcid, { skip: 4, limit: 2 })).line).toEqual([]);
+    await turn.leave();
+    await serve(turnOf(await standing));
+  });
+
+  test("a view shows no more outcomes than were asked for, however many lie there", async () => {
+    const lcid = lab.lane();
+    await first.queue(lcid, numbered(40));
+    await serve(turnOf(await first.enter(lcid)));
+    const view = await first.show(lcid, { limit: 3 });
+    expect(view.outcomes).toBe(40);
+    expect(view.leftOutcomes).toHaveLength(3);
+  });
 });
 
 test.each([

@@ -221,6 +221,17 @@ describe("leaving", () => {
     expect(await serve(turnOf(await standing))).toEqual(["a", "b"]);
     expect(await first.free(lcid)).toBe(false);
   });
+
+  test("an operator who names the holder frees its lane only, not that of whoever has come since", async () => {
+    const lcid = lab.lane();
+    const seen = turnOf(await first.enter(lcid));
+    await seen.leave();
+    const next = turnOf(await second.enter(lcid));
+    expect(await first.free(lcid, { holder: seen.token })).toBe(false);
+    expect((await first.inspect(lcid)).holder).toBe(next.token);
+    expect(await first.free(lcid, { holder: next.token })).toBe(true);
+    expect((await first.inspect(lcid)).holder).toBeNull();
+  });
 });
 
 test("L11: processes that take several lanes in one order never block each other", async () => {

@@ -110,6 +110,33 @@ export interface LaneReport {
   readonly consistent: boolean;
 }
 
+/** A request as an operator sees it in its line. */
+export interface LinePlace {
+  readonly key: string;
+  /** Null when it was lost; the next step on the lane drops such an entry. */
+  readonly body: string | null;
+  /** By the clock of Redis, in milliseconds since 1970; null with the body. */
+  readonly publishedAtMs: number | null;
+  /** Whether some process has noted a seat for it, so that its job waits at this moment. */
+  readonly seated: boolean;
+}
+
+/** An outcome whose job has not come for it. */
+export interface LeftOutcome {
+  readonly key: string;
+  readonly value: string;
+  /** By the clock of Redis, in milliseconds since 1970. */
+  readonly leftAtMs: number;
+}
+
+/** A lane at one moment, with a page of what is in it. */
+export interface LaneView extends LaneReport {
+  /** Oldest first. */
+  readonly line: readonly LinePlace[];
+  /** In no order. */
+  readonly leftOutcomes: readonly LeftOutcome[];
+}
+
 /** Called synchronously, for logs and counters; must not throw. */
 export interface LaneObservers {
   readonly onLeaseLost?: (lcid: string, why: LeaseLostError["why"]) => void;
@@ -163,8 +190,16 @@ export interface Lanes {
   /** Drops a request for good and tells its waiter; false when it was not standing. */
   withdraw(lcid: string, settlement: Settlement): Promise<boolean>;
   inspect(lcid: string): Promise<LaneReport>;
-  /** For operators: drops whatever lock there is and wakes a waiter; false when the lane was free. */
-  free(lcid: string): Promise<boolean>;
+  /**
+   * For operators: the report, `limit` requests of the line behind the first `skip`, and at most as many of the outcomes nobody
+   * came for. `limit` is 1 to 256, as each request may bring tens of kilobytes; `skip` is 0 by default.
+   */
+  show(lcid: string, page: { readonly skip?: number; readonly limit: number }): Promise<LaneView>;
+  /**
+   * For operators: drops the lock and wakes a waiter; false when there was none. With `holder`, only while that token holds
+   * the lane: whoever has come since keeps it. A holder that is still at work learns of it at its next renewal or handoff.
+   */
+  free(lcid: string, options?: { readonly holder: string }): Promise<boolean>;
   /**
    * Names of lanes that have any key, a page at a time, each name once. Remembers the names it gave out until it ends: less
    * than 200 bytes for a lane.

@@ -6,6 +6,7 @@ import type {
   LaneRequest,
   Lanes,
   LanesOptions,
+  LaneView,
   QueueEntry,
   QueueResult,
   Settlement,
@@ -19,7 +20,15 @@ import { checkLaneName, laneOfKey, lanePattern } from "./lane-names.ts";
 import { LaneScripts } from "./lane-scripts.ts";
 import { Lease } from "./lease.ts";
 import { Leases } from "./leases.ts";
-import { asArray, isRequestKey, isSoundEnter, readEnter, readReport, readStepBack } from "./replies.ts";
+import {
+  asArray,
+  isRequestKey,
+  isSoundEnter,
+  readEnter,
+  readReport,
+  readStepBack,
+  readView,
+} from "./replies.ts";
 import type { Seat } from "./seat.ts";
 import { Seats } from "./seats.ts";
 import type { Settings } from "./settings.ts";
@@ -32,6 +41,9 @@ const SUBSCRIBER_OPTIONS = {
   maxRetriesPerRequest: null,
   autoResubscribe: false,
 } as const;
+
+/** Each request of a page may bring a whole event. */
+const MOST_SHOWN = 256;
 
 interface Attempt {
   readonly lcid: string;
@@ -154,12 +166,23 @@ class LanesOnRedis implements Lanes {
   async inspect(lcid: string): Promise<LaneReport> {
     this.#mustBeOpen("inspect");
     checkLaneName(lcid);
-    return readReport(lcid, await this.#scripts.run("inspect", { lcid, args: [] }));
+    return readReport(lcid, await this.#scripts.run("inspect", { lcid, args: [0, 0] }));
+  }
+
+  async show(
+    lcid: string,
+    { skip = 0, limit }: { readonly skip?: number; readonly limit: number },
+  ): Promise<LaneView> {
+    this.#mustBeOpen("inspect");
+    checkLaneName(lcid);
+    assert(Number.isSafeInteger(skip) && skip >= 0, "skip is a whole number from 0");
+    assert(Number.isSafeInteger(limit) && limit >= 1 && limit <= MOST_SHOWN, "limit is 1 to 256");
+    return readView(lcid, await this.#scripts.run("inspect", { lcid, args: [skip, limit] }));
   }
 
   /** Drops the lock it saw, so that sending it twice cannot drop the lock of whoever came next. */
-  async free(lcid: string): Promise<boolean> {
-    const { holder } = await this.inspect(lcid);
+  async free(lcid: string, options?: { readonly holder: string }): Promise<boolean> {
+    const holder = options?.holder ?? (await this.inspect(lcid)).holder;
     if (holder === null) return false;
     const args = [holder, this.#settings.laneTtlMs];
     return Number(await this.#scripts.run("leave", { lcid, args })) === 1;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LaneReport, StandingRequest } from "./contract.ts";
+import type { LaneReport, LaneView, LeftOutcome, LinePlace, StandingRequest } from "./contract.ts";
 
 export type EnterReply =
   | { readonly kind: "settled"; readonly value: string }
@@ -111,6 +111,24 @@ export function readReport(lcid: string, reply: unknown): LaneReport {
     headKey: textOrNull(head),
     consistent: Number(depth) === Number(bodies) && Number(headHasBody) === 1,
   };
+}
+
+export function readView(lcid: string, reply: unknown): LaneView {
+  const items = asArray(reply);
+  const [places, left] = [asArray(items[9]), asArray(items[10])];
+  const line: LinePlace[] = [];
+  for (let index = 0; index < places.length; index += 3) {
+    const stored = textOrNull(places[index + 1]);
+    const { atMs, text } = stored === null ? { atMs: null, text: null } : splitStamp(stored);
+    const seated = textOrNull(places[index + 2]) !== null;
+    line.push({ key: String(places[index]), body: text, publishedAtMs: atMs, seated });
+  }
+  const leftOutcomes: LeftOutcome[] = [];
+  for (let index = 0; index < left.length; index += 2) {
+    const { atMs, text } = splitStamp(String(left[index + 1]));
+    leftOutcomes.push({ key: String(left[index]), value: text, leftAtMs: atMs });
+  }
+  return { ...readReport(lcid, reply), line, leftOutcomes };
 }
 
 function textOrNull(item: unknown): string | null {
