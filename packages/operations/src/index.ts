@@ -11,4 +11,5 @@ export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./
 export { DeadJobNotFoundError, LaneBusyError } from "./errors.ts";
 export type { Fleet } from "./fleet.ts";
 export { withLane } from "./lane-turn.ts";
+export { readLane, type EventNamed, type LaneInFull, type StandingRequest } from "./lane-view.ts";
 export { readStatus, type FleetStatus } from "./status.ts";
