@@ -144,6 +144,11 @@ function reasonOf(error: unknown): unknown {
   return Array.isArray(refusals) && refusals[0] instanceof Error ? refusals[0] : error;
 }
 
+/** Whether the server answered, and that it does not answer this: a command it does not know, or forbids. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && /^(?:NOPERM|ERR) /.test(error.message);
+}
+
 /** Whether Redis is lost altogether, and not only unwilling. */
 export function isOutage({ code }: QueueUnavailableError): boolean {
   return code === "REDIS_AWAY" || code === "REDIS_TIMEOUT";

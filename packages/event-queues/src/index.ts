@@ -33,6 +33,7 @@ export { createUpdatesPublisher } from "./updates-publisher.ts";
 export type { OrderNews, UpdatesPublisher, UpdatesPublisherOptions } from "./updates-publisher.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";
+export type { ClockReading, RedisFacts, ReplicaFacts } from "./redis-facts.ts";
 export { readUpdateBacklog } from "./update-backlog.ts";
 export type { UpdateBacklog } from "./update-backlog.ts";
 export { consumeUpdates, unsubscribeUpdates } from "./update-consumer.ts";

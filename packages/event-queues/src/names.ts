@@ -37,5 +37,16 @@ export function consumerConnectionPrefix({
   readonly prefix: string;
   readonly family: Family;
 }): string {
-  return `${prefix}:${Buffer.from(queueNameOf(family)).toString("base64")}:w:`;
+  return connectionPrefixOf({ prefix, queueName: queueNameOf(family) });
+}
+
+/** How the names of all connections begin that wait for jobs of a queue. */
+export function connectionPrefixOf({
+  prefix,
+  queueName,
+}: {
+  readonly prefix: string;
+  readonly queueName: string;
+}): string {
+  return `${prefix}:${Buffer.from(queueName).toString("base64")}:w:`;
 }

@@ -10,6 +10,7 @@ import { UnusableUpdateError } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
 import { GiantData } from "./giant-data.ts";
 import type { JobEnd } from "./job.ts";
+import { connectionPrefixOf } from "./names.ts";
 import { RunningJobs } from "./running-jobs.ts";
 
 /** A job of a queue of updates. */
@@ -48,12 +49,8 @@ export class QueueWorker {
     this.#options = options;
     this.#reports = reports;
     const { prefix, queueName, client, concurrency, lockDurationMs, keepFailed } = options;
-    // The form in which BullMQ's dashboards look for workers.
-    const consumer = `${Buffer.from(queueName).toString("base64")}:w:${randomBytes(6).toString("hex")}`;
-    this.#blocking = openConnection(options.redis, {
-      ...lastingSettings(),
-      connectionName: `${prefix}:${consumer}`,
-    });
+    const connectionName = `${connectionPrefixOf({ prefix, queueName })}${randomBytes(6).toString("hex")}`;
+    this.#blocking = openConnection(options.redis, { ...lastingSettings(), connectionName });
     this.#blocking.on("error", (error) => reports.add(error));
     const running = new RunningJobs();
     this.#worker = new EventWorker({

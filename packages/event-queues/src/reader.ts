@@ -2,11 +2,17 @@ import { FAMILIES } from "@junban/orders";
 import type { Family } from "@junban/orders";
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
+import { connectedConsumers } from "./connected-consumers.ts";
 import { answeringSettings, openConnection, unavailable, whenReady, within } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
 import { openFamilyQueues } from "./family-queues.ts";
 import type { FamilyQueues } from "./family-queues.ts";
 import { QUEUE_PREFIX, consumerConnectionPrefix } from "./names.ts";
+import { readRedisFacts } from "./redis-facts.ts";
+import type { RedisFacts } from "./redis-facts.ts";
+import { backlogOf } from "./update-backlog.ts";
+import type { UpdateBacklog } from "./update-backlog.ts";
+import { unsubscribeUpdates } from "./update-consumer.ts";
 
 export interface QueueReaderOptions {
   readonly redis: RedisAddress;
@@ -45,8 +51,14 @@ export interface QueueReader {
   retryDead(family: Family, id: string): Promise<boolean>;
   /** Deletes a failed job; false when there is none of that id. */
   dropDead(family: Family, id: string): Promise<boolean>;
-  /** Processes that are connected as consumers. */
-  workers(): Promise<number>;
+  /** Processes that are connected as consumers; null when Redis does not tell who is connected. */
+  workers(): Promise<number | null>;
+  /** What waits for each name that is subscribed to order updates, and who serves it. */
+  updates(): Promise<UpdateBacklog>;
+  /** Ends a name's subscription and deletes what waits for it; see `unsubscribeUpdates`. */
+  forgetUpdates(name: string): Promise<void>;
+  /** The server behind the queues and lanes: how it keeps what it is given, who can reach it, and its clock. */
+  server(): Promise<RedisFacts>;
   close(): Promise<void>;
 }
 
@@ -116,17 +128,26 @@ class FamiliesReader implements QueueReader {
     });
   }
 
-  async workers(): Promise<number> {
+  async workers(): Promise<number | null> {
     return this.#ask(async () => {
       const starts = FAMILIES.map((family) => consumerConnectionPrefix({ prefix: this.#prefix, family }));
-      const list = String(await this.#redis.client("LIST"));
-      const names = [...list.matchAll(/ name=(\S+)/g)].map((found) => found[1] ?? "");
-      const ids = names.flatMap((name) => {
-        const start = starts.find((candidate) => name.startsWith(candidate));
-        return start === undefined ? [] : [name.slice(start.length)];
-      });
-      return new Set(ids).size;
+      const connected = await connectedConsumers(this.#redis);
+      return connected === null
+        ? null
+        : new Set(starts.flatMap((start) => connected.startingWith(start))).size;
     });
+  }
+
+  async updates(): Promise<UpdateBacklog> {
+    return this.#ask(async () => backlogOf(this.#redis, this.#prefix));
+  }
+
+  async forgetUpdates(name: string): Promise<void> {
+    await unsubscribeUpdates({ redis: this.#redis, prefix: this.#prefix, name });
+  }
+
+  async server(): Promise<RedisFacts> {
+    return this.#ask(async () => readRedisFacts(this.#redis));
   }
 
   async close(): Promise<void> {

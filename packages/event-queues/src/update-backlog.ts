@@ -1,8 +1,9 @@
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
+import { connectedConsumers } from "./connected-consumers.ts";
 import { answeringSettings, openConnection, unavailable, whenReady, within } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
-import { QUEUE_PREFIX } from "./names.ts";
+import { QUEUE_PREFIX, connectionPrefixOf } from "./names.ts";
 import { openQueue } from "./open-queue.ts";
 import { UPDATES_QUEUE, updateNamesKey, updatesQueueOf } from "./update-names.ts";
 
@@ -11,6 +12,8 @@ export interface UpdateCountsOfQueue {
   readonly waiting: number;
   /** Jobs that hold no usable update and were kept. */
   readonly failed: number;
+  /** Processes that wait for its updates at this moment; null when Redis does not tell who is connected. */
+  readonly consumers: number | null;
 }
 
 export interface UpdateBacklog {
@@ -39,10 +42,17 @@ export async function readUpdateBacklog(options: {
   }
 }
 
-async function backlogOf(client: Redis, prefix: string): Promise<UpdateBacklog> {
-  const names = (await client.smembers(updateNamesKey(prefix))).toSorted();
-  const count = async (queueName: string): Promise<UpdateCountsOfQueue> =>
-    countsOf(openQueue(client, { prefix, queueName }));
+/** The same over a connection that the caller owns. */
+export async function backlogOf(client: Redis, prefix: string): Promise<UpdateBacklog> {
+  const [members, connected] = await Promise.all([
+    client.smembers(updateNamesKey(prefix)),
+    connectedConsumers(client),
+  ]);
+  const names = members.toSorted();
+  const count = async (queueName: string): Promise<UpdateCountsOfQueue> => ({
+    ...(await countsOf(openQueue(client, { prefix, queueName }))),
+    consumers: connected?.startingWith(connectionPrefixOf({ prefix, queueName })).length ?? null,
+  });
   const [incoming, ...counted] = await Promise.all([
     count(UPDATES_QUEUE),
     ...names.map(async (name) => ({ name, ...(await count(updatesQueueOf(name))) })),
@@ -50,7 +60,7 @@ async function backlogOf(client: Redis, prefix: string): Promise<UpdateBacklog> 
   return { incoming, names: counted };
 }
 
-async function countsOf(queue: Queue<unknown>): Promise<UpdateCountsOfQueue> {
+async function countsOf(queue: Queue<unknown>): Promise<Omit<UpdateCountsOfQueue, "consumers">> {
   const counts = await queue.getJobCounts("waiting", "active", "delayed", "failed");
   const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
   return { waiting: waiting + active + delayed, failed };

@@ -6,8 +6,8 @@ import type { Fleet } from "./fleet.ts";
 
 /** The fleet at a glance. */
 export interface FleetStatus {
-  /** Worker processes that are connected to Redis. */
-  readonly workers: number;
+  /** Worker processes that are connected to Redis; null when it does not tell who is. */
+  readonly workers: number | null;
   readonly backlog: Readonly<Record<Family, FamilyCounts>>;
   readonly lanes: BusyLanes;
   readonly store: StoreSummary;

@@ -31,6 +31,7 @@ export {
   TripTimeoutError,
   WrongOutcomeError,
 } from "./errors.ts";
+export type { StoreHealth, TableHealth } from "./health.ts";
 export type {
   AuditDifference,
   AuditFinding,

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { applyLanes } from "./apply.ts";
 import { audit } from "./auditing.ts";
 import { expireHeld, ordersWithOverdue } from "./expiring.ts";
+import { readHealth, type StoreHealth } from "./health.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { NewsBell } from "./news-bell.ts";
 import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
@@ -90,6 +91,8 @@ export interface OrderStore {
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
   summary(): Promise<StoreSummary>;
+  /** The server itself: its settings, limits, clock, and how its largest tables fare. Works without the schema. */
+  health(): Promise<StoreHealth>;
   /** Orders with held events whose deadline has passed. */
   dueHeld(options: MaintenanceLocator): Promise<readonly string[]>;
   /** Rejects an order's overdue held events; returns how many. */
@@ -206,6 +209,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     putBackParked: (ids) => putBackParked(context, ids),
     gauges: () => gauges(context),
     summary: () => summary(context),
+    health: () => readHealth(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
     expireHeld: (lcid) => expireHeld(context, lcid),
     unsupported: (locator) => ordersWithUnsupported(context, locator),
