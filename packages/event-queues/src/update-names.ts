@@ -16,6 +16,13 @@ export function updateNamesKey(prefix = QUEUE_PREFIX): string {
   return `${prefix}:order-updates:names`;
 }
 
+const SUBSCRIBER_NAME = /^[0-9A-Za-z_-]{1,48}$/;
+
+/** A subscriber's name becomes part of keys and of a queue's name: 1 to 48 letters, digits, - and _. */
+export function isSubscriberName(name: string): boolean {
+  return SUBSCRIBER_NAME.test(name);
+}
+
 /** The queue that one name's consumers share. BullMQ refuses a colon in a queue's name. */
 export function updatesQueueOf(name: string): string {
   return `{order-updates.${name}}`;

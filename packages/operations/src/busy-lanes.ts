@@ -8,12 +8,19 @@ export interface BusyLanes {
   readonly requests: number;
   /** The deepest first. */
   readonly deepest: readonly LaneReport[];
+  /** Those whose holders vanished, most often first. */
+  readonly losing: readonly LaneReport[];
 }
 
 /** Lanes looked at: finding the deepest means looking at each, and a look should end. */
 const LANES_LOOKED_AT = 10_000;
 
-/** The `shown` deepest of the busy lanes, among the first 10,000 lanes found. */
+/** How many turns in a row ended by their lease: the one that goes on is not lost yet. */
+export function turnsLost({ tries, holder }: LaneReport): number {
+  return Math.max(0, tries - Number(holder !== null));
+}
+
+/** The `shown` deepest of the busy lanes, and of those that lose turns, among the first 10,000 lanes found. */
 export async function readBusyLanes(lanes: Lanes, { shown }: { readonly shown: number }): Promise<BusyLanes> {
   const busy: LaneReport[] = [];
   let seen = 0;
@@ -28,5 +35,9 @@ export async function readBusyLanes(lanes: Lanes, { shown }: { readonly shown: n
     more: seen >= LANES_LOOKED_AT,
     requests: busy.reduce((total, { depth }) => total + depth, 0),
     deepest: busy.toSorted((left, right) => right.depth - left.depth).slice(0, shown),
+    losing: busy
+      .filter((lane) => turnsLost(lane) > 0)
+      .toSorted((left, right) => turnsLost(right) - turnsLost(left))
+      .slice(0, shown),
   };
 }

@@ -1,4 +1,5 @@
 import type { Family } from "@junban/orders";
+import { counted } from "./doctor/finding.ts";
 
 /** Somebody else held the order's lane all the time. Nothing was done; trying again is safe. */
 export class LaneBusyError extends Error {
@@ -25,5 +26,19 @@ export class DeadJobNotFoundError extends Error {
     this.name = "DeadJobNotFoundError";
     this.family = family;
     this.id = id;
+  }
+}
+
+/** Somebody serves the name, and would subscribe it again at once. Nothing was done. */
+export class SubscriberServedError extends Error {
+  readonly code = "SUBSCRIBER_SERVED";
+  readonly subscriber: string;
+  readonly consumers: number;
+
+  constructor({ name, consumers }: { readonly name: string; readonly consumers: number }) {
+    super(`${name} is served by ${counted(consumers, "process", "processes")}; close them first`);
+    this.name = "SubscriberServedError";
+    this.subscriber = name;
+    this.consumers = consumers;
   }
 }

@@ -1,3 +1,4 @@
+import { isSubscriberName } from "@junban/event-queues";
 import type { ConsumeOrderUpdatesOptions } from "./contract.ts";
 import { InvalidOptionError } from "./errors.ts";
 
@@ -9,7 +10,6 @@ export interface Settings {
   readonly leaseMs: number;
 }
 
-const NAME = /^[0-9A-Za-z_-]{1,48}$/;
 const PREFIX = /^[0-9A-Za-z._:-]{1,64}$/;
 
 /** Fills in the defaults and checks the limits. */
@@ -35,7 +35,7 @@ export function readSettings(options: ConsumeOrderUpdatesOptions): Settings {
 
 /** Both become part of keys, and the name of a queue's name as well. */
 export function checkName({ name, prefix = "junban" }: { name: string; prefix?: string | undefined }): void {
-  if (!NAME.test(name)) {
+  if (!isSubscriberName(name)) {
     throw new InvalidOptionError({ option: "name", rule: "1 to 48 letters, digits, - and _" });
   }
   if (!PREFIX.test(prefix)) {

@@ -1,0 +1,112 @@
+import type { RedisFacts, UpdateBacklog } from "@junban/event-queues";
+import type { LaneReport } from "@junban/handoff-lock";
+import type { StoreGauges, StoreHealth } from "@junban/order-store";
+import type { Family } from "@junban/orders";
+import { readBusyLanes } from "../busy-lanes.ts";
+import type { Fleet } from "../fleet.ts";
+
+/** What was asked, or why it could not be. */
+export type Reading<Told> =
+  | { readonly kind: "read"; readonly value: Told }
+  | { readonly kind: "unreadable"; readonly why: string };
+
+/** What the fleet is set to, as far as the servers' settings are judged by it. */
+export interface FleetSettings {
+  readonly leaseMs: number;
+  /** Connections of a worker for its transactions. */
+  readonly poolSize: number;
+  /** Vanished holders in a row from which a lane's head is served alone. */
+  readonly crashAlone: number;
+}
+
+/** What stands still, waits for people, or soon will. */
+export interface FleetFacts {
+  /** Null when Redis does not tell who is connected. */
+  readonly workers: number | null;
+  /** Jobs that are not done yet, those that run included. */
+  readonly queued: number;
+  readonly deadJobs: number;
+  readonly paused: readonly Family[];
+  readonly updates: UpdateBacklog;
+  readonly gauges: StoreGauges;
+  /** Held events whose deadline is within two hours, up to 1,000. */
+  readonly heldNearDeadline: number;
+  /** Orders with held events that are overdue, up to 1,000: somebody should have ended them. */
+  readonly overdue: number;
+  /** Orders whose release was interrupted, up to 1,000. */
+  readonly halfReleased: number;
+  /** Lanes whose holders vanished, most often first, up to 10. */
+  readonly losing: readonly LaneReport[];
+}
+
+/** Everything the doctor looks at. */
+export interface DoctorFacts {
+  readonly settings: FleetSettings;
+  readonly redis: Reading<RedisFacts>;
+  readonly postgres: Reading<StoreHealth>;
+  /** Names of the migrations that are not applied yet. */
+  readonly pendingMigrations: Reading<readonly string[]>;
+  readonly fleet: Reading<FleetFacts>;
+}
+
+export interface DoctorOptions {
+  readonly fleet: Fleet;
+  readonly settings: FleetSettings;
+  readonly pendingMigrations: () => Promise<readonly string[]>;
+  /** An error as one line for people, without secrets. */
+  readonly explain: (error: unknown) => string;
+}
+
+/** Deadlines within this are near. */
+export const NEAR_DEADLINE_MS = 2 * 3_600_000;
+const COUNTED = 1_000;
+const LOSING_SHOWN = 10;
+
+/** Asks everything at once; what cannot be asked is told instead, and hides nothing else. */
+export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFacts> {
+  const { fleet, settings, pendingMigrations, explain } = options;
+  const reading = async <Told>(question: () => Promise<Told>): Promise<Reading<Told>> => {
+    try {
+      return { kind: "read", value: await question() };
+    } catch (error) {
+      return { kind: "unreadable", why: explain(error) };
+    }
+  };
+  const [redis, postgres, pending, stuck] = await Promise.all([
+    reading(() => fleet.queues.server()),
+    reading(() => fleet.store.health()),
+    reading(pendingMigrations),
+    reading(() => readFleetFacts(fleet)),
+  ]);
+  return { settings, redis, postgres, pendingMigrations: pending, fleet: stuck };
+}
+
+async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFacts> {
+  const [workers, counts, paused, updates, gauges, near, overdue, halfReleased, busy] = await Promise.all([
+    queues.workers(),
+    queues.counts(),
+    queues.paused(),
+    queues.updates(),
+    store.gauges(),
+    store.listHeld({ dueWithinMs: NEAR_DEADLINE_MS, limit: COUNTED }),
+    store.dueHeld({ limit: COUNTED }),
+    store.stuckHalted({ limit: COUNTED }),
+    readBusyLanes(lanes, { shown: LOSING_SHOWN }),
+  ]);
+  const families = Object.values(counts);
+  return {
+    workers,
+    queued: families.reduce(
+      (sum, { waiting, prioritized, active, delayed }) => sum + waiting + prioritized + active + delayed,
+      0,
+    ),
+    deadJobs: families.reduce((sum, { failed }) => sum + failed, 0),
+    paused,
+    updates,
+    gauges,
+    heldNearDeadline: near.length,
+    overdue: overdue.length,
+    halfReleased: halfReleased.length,
+    losing: busy.losing,
+  };
+}

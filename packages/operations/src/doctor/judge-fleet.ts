@@ -1,0 +1,162 @@
+import type { UpdateBacklog } from "@junban/event-queues";
+import type { StoreGauges } from "@junban/order-store";
+import { turnsLost } from "../busy-lanes.ts";
+import type { FleetFacts, FleetSettings } from "./facts.ts";
+import { counted, lasting, type Finding } from "./finding.ts";
+
+/** Updates that wait for a name nobody serves: from here on they threaten the memory of Redis. */
+const MANY_UPDATES = 10_000;
+/** One turn lost in a row is a worker that was killed. */
+const TURNS_LOST = 2;
+const OUTBOX_SLOW_MS = 60_000;
+const OUTBOX_STANDS_MS = 600_000;
+
+type Judgement = Omit<Finding, "about">;
+
+/** What stands still, and what waits for people. */
+export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[] {
+  return [
+    ...judgeService(facts),
+    ...judgeOrders(facts),
+    ...judgeNews(facts.gauges),
+    ...judgeSubscribers(facts.updates),
+    ...judgeLanes(facts, settings),
+  ].map((judgement) => ({ about: "fleet", ...judgement }));
+}
+
+function judgeService({ workers, queued, paused }: FleetFacts): Judgement[] {
+  const found: Judgement[] = [];
+  if (workers === 0) {
+    found.push({
+      code: "NO_WORKERS",
+      severity: queued > 0 ? "wrong" : "warning",
+      says: `no worker is connected${queued > 0 ? `, and ${counted(queued, "job waits", "jobs wait")}` : ""}`,
+      means: "events are accepted, and none is decided",
+      fix: "start workers: npm run worker",
+    });
+  }
+  if (paused.length > 0) {
+    found.push({
+      code: "QUEUES_PAUSED",
+      severity: "wrong",
+      says: `${counted(paused.length, "queue is", "queues are")} paused: ${paused.join(", ")}`,
+      means:
+        "its events are decided only when their order is served for another one's sake, or by the sweeper",
+      fix: "resume it in the dashboard in which it was paused",
+    });
+  }
+  return found;
+}
+
+function judgeOrders({ gauges, deadJobs, heldNearDeadline, overdue, halfReleased }: FleetFacts): Judgement[] {
+  const { halted, alerts } = gauges;
+  const found: Judgement[] = [];
+  if (halted > 0) {
+    found.push({
+      code: "ORDERS_HALTED",
+      severity: "wrong",
+      says: `${counted(halted, "order is", "orders are")} halted behind a failed event`,
+      means: "whatever else comes for them is kept, and not decided until somebody acts",
+      fix: "junban dlq --failed, then junban dlq replay or junban dlq drop",
+    });
+  }
+  if (halfReleased > 0 || overdue > 0) {
+    found.push({
+      code: "UPKEEP_BEHIND",
+      severity: "warning",
+      says: `${counted(halfReleased, "order waits", "orders wait")} to be let go on, and ${counted(overdue, "order has", "orders have")} held events past their deadline`,
+      means: "the one worker that sweeps does this within a minute or so; if it stays, none does",
+      fix: "look again in a minute; then at the log of the workers",
+    });
+  }
+  if (heldNearDeadline > 0) {
+    found.push({
+      code: "HELD_NEAR_DEADLINE",
+      severity: "warning",
+      says: `${counted(heldNearDeadline, "held event reaches its", "held events reach their")} deadline within two hours`,
+      means: "it is rejected then, because what it waits for has not come",
+      fix: "junban held --due-within 2h, and ask whoever should have sent what is missing",
+    });
+  }
+  if (alerts > 0) {
+    found.push({
+      code: "ALERTS_OPEN",
+      severity: "warning",
+      says: `${counted(alerts, "rejected event waits", "rejected events wait")} for somebody's eyes`,
+      means: "it happened in the real world all the same: goods left, or money moved",
+      fix: "junban dlq, put it right, then junban dlq drop SOURCE ID --reason …",
+    });
+  }
+  if (deadJobs > 0) {
+    found.push({
+      code: "DEAD_JOBS",
+      severity: "warning",
+      says: `${counted(deadJobs, "job holds", "jobs hold")} no usable event`,
+      means: "some producer writes what nobody can read; it holds up nobody",
+      fix: "junban dlq, and tell the producer; then junban dlq drop job:FAMILY ID --reason …",
+    });
+  }
+  return found;
+}
+
+function judgeNews({ outboxParked, outboxUnpublished, outboxLagMs }: StoreGauges): Judgement[] {
+  const found: Judgement[] = [];
+  if (outboxParked > 0) {
+    found.push({
+      code: "UPDATES_PARKED",
+      severity: "wrong",
+      says: `${counted(outboxParked, "order update")} could not be passed on`,
+      means: "subscribers lack a version of those orders, and wait for it or go on with a gap",
+      fix: "junban parked tells why; then junban parked retry",
+    });
+  }
+  if (outboxUnpublished > 0 && outboxLagMs >= OUTBOX_SLOW_MS) {
+    found.push({
+      code: "OUTBOX_BEHIND",
+      severity: outboxLagMs >= OUTBOX_STANDS_MS ? "wrong" : "warning",
+      says: `${counted(outboxUnpublished, "order update waits", "order updates wait")} to be passed on, the oldest for ${lasting(outboxLagMs)}`,
+      means:
+        "no relay runs, it is slower than the fleet, or nobody takes the updates and their queue is full",
+      fix: "look at junban_relay_leads in the metrics, at JUNBAN_RELAY, and at junban updates",
+    });
+  }
+  return found;
+}
+
+function judgeSubscribers({ incoming, names }: UpdateBacklog): Judgement[] {
+  const found: Judgement[] = [];
+  for (const { name, waiting, consumers } of names) {
+    if (consumers !== 0) continue;
+    found.push({
+      code: "SUBSCRIBER_GONE",
+      severity: waiting >= MANY_UPDATES ? "wrong" : "warning",
+      says: `nobody serves the updates of ${name}; ${counted(waiting, "update waits", "updates wait")}`,
+      means: "they pile up in Redis until somebody serves the name or it is forgotten",
+      fix: `start its subscriber, or junban updates forget ${name}`,
+    });
+  }
+  if (names.length === 0 && incoming.waiting >= MANY_UPDATES) {
+    found.push({
+      code: "UPDATES_UNWANTED",
+      severity: "warning",
+      says: `${counted(incoming.waiting, "order update waits", "order updates wait")}, and no name is subscribed`,
+      means:
+        "they take memory of Redis up to JUNBAN_UPDATES_CAP of them, and stay in the outbox from then on",
+      fix: "subscribe somebody, or switch the relay off with JUNBAN_RELAY",
+    });
+  }
+  return found;
+}
+
+function judgeLanes({ losing }: FleetFacts, { crashAlone }: FleetSettings): Judgement[] {
+  return losing
+    .filter((lane) => turnsLost(lane) >= TURNS_LOST)
+    .map((lane) => ({
+      code: "LANE_LOSES_TURNS",
+      severity: turnsLost(lane) >= crashAlone ? "wrong" : "warning",
+      says: `${counted(turnsLost(lane), "turn")} in a row were lost in the lane of ${lane.lcid}`,
+      means:
+        "its holders vanish, perhaps because of the event at its head; after some more it is given up as failed",
+      fix: `junban lane ${lane.lcid} shows its head; look at why workers end there`,
+    }));
+}
