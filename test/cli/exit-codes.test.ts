@@ -19,6 +19,24 @@ describe("exit codes and messages", () => {
     expect(run.out).toContain("Exit codes");
   });
 
+  test("the version is printed, and each subcommand's help ends with 0", async () => {
+    expect((await shell.junban(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/u);
+    expect((await shell.junban(["dlq", "replay", "--help"])).code).toBe(0);
+  });
+
+  test("what deletes or changes much is refused without --yes where nobody can be asked", async () => {
+    const grave = [
+      ["purge", "--older-than", "1d"],
+      ["dlq", "drop", "job:payment", "7", "--reason", "a test"],
+      ["updates", "forget", "billing"],
+    ];
+    for (const args of grave) {
+      const run = await shell.junban(args);
+      expect(run.code, args.join(" ")).toBe(2);
+      expect(run.err).toContain("add --yes if that is meant");
+    }
+  });
+
   test("a variable with a bad value ends with 2 and is named with its value and what is allowed", async () => {
     const run = await shell.junban(["status"], { env: { JUNBAN_LEASE_MS: "soon" } });
     expect(run.code).toBe(2);

@@ -61,7 +61,7 @@ async function countAsking({ prefix }: Shell): Promise<() => number> {
 test.each([
   ["dlq replay", ["dlq", "replay", "/shop", "p"], haltedOrder],
   ["dlq drop", ["dlq", "drop", "/shop", "p", "--reason", "a test"], haltedOrder],
-  ["purge", ["purge", "--older-than", "1ms"], finishedOrder],
+  ["purge", ["purge", "--older-than", "1ms", "--yes"], finishedOrder],
 ] as const)(
   "junban %s takes the order's lane: it waits for its holder and changes nothing before",
   async (_name, args, prepare) => {

@@ -162,7 +162,7 @@ describe("looking at orders and putting them right", () => {
   });
 
   test("dlq replay --all takes every failed event, and says so when there is none", async () => {
-    const run = await shell.junban(["dlq", "replay", "--all", "--json"]);
+    const run = await shell.junban(["dlq", "replay", "--all", "--yes", "--json"]);
     expect(run.code).toBe(0);
     expect(run.json()).toEqual({ replayed: 0, results: [] });
   });
@@ -177,11 +177,11 @@ describe("looking at orders and putting them right", () => {
     });
     for (const lcid of ["A", "B", "C"]) await apply(lcid, [placed(lcid, { id: lcid })], failing);
     await failing.close();
-    const first = await shell.junban(["dlq", "replay", "--all", "--limit", "2", "--json"]);
+    const first = await shell.junban(["dlq", "replay", "--all", "--yes", "--limit", "2", "--json"]);
     expect(first.code).toBe(1);
     expect(first.err).toContain("there are more than 2; run it again for the rest");
     expect(first.json()).toMatchObject({ replayed: 2, results: [{ id: "B" }, { id: "C" }] });
-    const rest = await shell.junban(["dlq", "replay", "--all", "--limit", "2", "--json"]);
+    const rest = await shell.junban(["dlq", "replay", "--all", "--yes", "--limit", "2", "--json"]);
     expect(rest.code).toBe(0);
     expect(rest.json()).toMatchObject({ replayed: 1, results: [{ id: "A" }] });
   });
@@ -230,7 +230,7 @@ describe("looking at orders and putting them right", () => {
       found: 1,
       purged: 0,
     });
-    expect((await shell.junban(["purge", "--older-than", "1ms", "--json"])).json()).toEqual({
+    expect((await shell.junban(["purge", "--older-than", "1ms", "--yes", "--json"])).json()).toEqual({
       found: 1,
       purged: 1,
     });
@@ -243,7 +243,7 @@ describe("looking at orders and putting them right", () => {
     await shell.junban(["publish", "-"], { input: placed("A") });
     const run = await shell.junban(["wait-idle", "--timeout", "500ms"]);
     expect(run.code).toBe(1);
-    expect(run.err).toContain("1 jobs waiting");
+    expect(run.err).toContain("1 job waiting");
   });
 
   test("status is one document with --json and says what waits where", async () => {

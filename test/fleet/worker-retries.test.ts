@@ -114,8 +114,8 @@ describe("a retry by hand", () => {
 
       const [codes] = await Promise.all([
         Promise.all([
-          junban(place, ["dlq", "replay", "--all"]),
-          junban(place, ["dlq", "replay", "--all"]),
+          junban(place, ["dlq", "replay", "--all", "--yes"]),
+          junban(place, ["dlq", "replay", "--all", "--yes"]),
           junban(place, ["dlq", "replay", "/lab", ids[0] ?? "", ids[0] ?? ""]),
         ]),
         publish(

@@ -1,14 +1,14 @@
 import type { Backlog } from "@junban/operations";
-import { count } from "./printing.ts";
+import { count, counted } from "./printing.ts";
 
 export function describeBacklog({ waiting, active, delayed, standing, due }: Backlog): string {
   const parts = [
-    [waiting, "jobs waiting"],
-    [active, "active"],
-    [delayed, "delayed"],
-    [standing, "requests in lanes"],
-    [due, "orders with due deferrals"],
+    [waiting, `${counted(waiting, "job")} waiting`],
+    [active, `${count(active)} active`],
+    [delayed, `${count(delayed)} delayed`],
+    [standing, `${counted(standing, "request")} in lanes`],
+    [due, `${counted(due, "order")} with due deferrals`],
   ] as const;
-  const left = parts.filter(([number]) => number > 0).map(([number, what]) => `${count(number)} ${what}`);
+  const left = parts.filter(([number]) => number > 0).map(([, said]) => said);
   return left.length === 0 ? "nothing" : left.join(", ");
 }

@@ -9,7 +9,8 @@ import { EventNotFoundError, WrongOutcomeError } from "@junban/order-store";
 import { FAMILIES, type Family } from "@junban/orders";
 import type { Setting } from "./command.ts";
 import { FoundWrong, UsageError } from "./exit.ts";
-import { count, printable } from "./printing.ts";
+import { printable } from "./printable.ts";
+import { count, counted } from "./printing.ts";
 
 /** A job without a usable event has no source and id; it is addressed by `job:FAMILY` and the job's id. */
 export const JOB_SOURCE = "job:";
@@ -99,7 +100,7 @@ function described({
   released: number;
   halted: boolean;
 }): string {
-  const after = released > 0 ? `; ${released} blocked events decided after it` : "";
+  const after = released > 0 ? `; ${counted(released, "blocked event")} decided after it` : "";
   return `${outcome}${reason === null ? "" : ` ${reason}`}${after}${halted ? "; the order is still halted" : ""}`;
 }
 

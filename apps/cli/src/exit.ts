@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from "@junban/event-queues";
-import { LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
-import { LaneBusyError } from "@junban/operations";
+import { LaneNameError, LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
+import { LaneBusyError, SubscriberServedError } from "@junban/operations";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
 import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
@@ -8,6 +8,11 @@ import { CommanderError } from "commander";
 /** What a command ends with when it ran and found something wrong. */
 export class FoundWrong extends Error {
   readonly code = "FOUND_WRONG";
+}
+
+/** What a command ends with that said by itself which service it could not reach, and did the rest. */
+export class OutOfReach extends Error {
+  readonly code = "OUT_OF_REACH";
 }
 
 /** Thrown for arguments that commander cannot check by itself. */
@@ -21,6 +26,8 @@ export interface Ending {
   readonly lines: readonly string[];
 }
 
+const USAGE = [UsageError, ConfigError, LaneNameError] as const;
+const WRONG = [FoundWrong, LaneBusyError, SubscriberServedError] as const;
 const POSTGRES_AWAY = [ConnectionLostError, TripTimeoutError] as const;
 const REDIS_AWAY = [QueueUnavailableError, LaneUnavailableError, OutOfMemoryError] as const;
 /** Who may not in, which database is not there, and a server that starts or stops. */
@@ -33,9 +40,12 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     return { code: error.exitCode === 0 ? EXIT.done : EXIT.usage, lines: [] };
   }
   // What this command says itself repeats only what its caller typed; what others say may repeat anything.
-  if (error instanceof UsageError || error instanceof ConfigError) return ending(EXIT.usage, error.message);
-  if (error instanceof FoundWrong || error instanceof LaneBusyError) return ending(EXIT.wrong, error.message);
-  if (error instanceof UnreachableError) return ending(EXIT.unreachable, error.message);
+  if (USAGE.some((kind) => error instanceof kind) && error instanceof Error)
+    return ending(EXIT.usage, error.message);
+  if (WRONG.some((kind) => error instanceof kind) && error instanceof Error)
+    return ending(EXIT.wrong, error.message);
+  if (error instanceof UnreachableError || error instanceof OutOfReach)
+    return ending(EXIT.unreachable, error.message);
   const message = errorLine(error);
   if (POSTGRES_AWAY.some((kind) => error instanceof kind)) {
     return {

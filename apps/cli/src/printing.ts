@@ -1,9 +1,16 @@
-import Table from "cli-table3";
+import { harmlessJson } from "./printable.ts";
+import { drawFacts, drawTable, drawText, type Cell } from "./table.ts";
 
 /** Where a command prints: results go to `out`, what happens on the way to `progress`. */
 export interface Printer {
   out(text: string): void;
   note(text: string): void;
+  /** A table that fits the terminal, and is whole where there is none. */
+  table(head: readonly string[], rows: readonly (readonly Cell[])[]): void;
+  /** Facts as aligned lines. */
+  facts(pairs: readonly (readonly [string, Cell])[]): void;
+  /** A sentence behind `indent`, in as many lines as the terminal needs. */
+  text(text: string, options: { readonly indent: string }): void;
   /** One document for scripts. */
   json(value: unknown): void;
   /** Rewrites one line on a terminal; elsewhere prints a line now and then. */
@@ -29,11 +36,16 @@ export function createPrinter({
     if (open) stderr.write("\n");
     open = false;
   };
+  const out = (text: string): void => {
+    endProgress();
+    stdout.write(`${text}\n`);
+  };
+  const width = stdout.isTTY ? stdout.columns || 80 : null;
   return {
-    out: (text) => {
-      endProgress();
-      stdout.write(`${text}\n`);
-    },
+    out,
+    table: (head, rows) => out(drawTable(head, rows, { width })),
+    facts: (pairs) => out(drawFacts(pairs)),
+    text: (text, { indent }) => out(drawText(text, { indent, width })),
     note: (text) => {
       endProgress();
       stderr.write(`${text}\n`);
@@ -58,65 +70,9 @@ export function createPrinter({
   };
 }
 
-/** A table without lines, which a terminal can wrap and `cut` can read. Control characters from data are escaped. */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string {
-  const drawn = new Table({
-    head: [...head],
-    style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 2 },
-    chars: {
-      top: "",
-      "top-mid": "",
-      "top-left": "",
-      "top-right": "",
-      bottom: "",
-      "bottom-mid": "",
-      "bottom-left": "",
-      "bottom-right": "",
-      left: "",
-      "left-mid": "",
-      mid: "",
-      "mid-mid": "",
-      right: "",
-      "right-mid": "",
-      middle: "",
-    },
-  });
-  for (const row of rows) drawn.push(row.map((cell) => printable(cell)));
-  return drawn.toString().replaceAll(/ +$/gmu, "");
-}
-
-/** Facts as aligned lines. */
-export function facts(pairs: readonly (readonly [string, string | number | null])[]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join("\n");
-}
-
-/** What moves a terminal's cursor, hides, or turns the rest of a line around. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
-/** Text from outside must not move a terminal's cursor. */
-export function printable(value: string | number | null): string {
-  return value === null ? "–" : String(value).replaceAll(UNPRINTABLE, escaped);
-}
-
-/** The same document for whoever parses it, and harmless to whoever only looks at it. */
-function harmlessJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(UNPRINTABLE, escaped);
-}
-
-/** Unit by unit, as JSON wants it. */
-function escaped(character: string): string {
-  let text = "";
-  for (let index = 0; index < character.length; index += 1) {
-    text += `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
-  }
-  return text;
-}
-
 const number = new Intl.NumberFormat("en-US");
+
+export { counted } from "@junban/operations";
 
 export function count(value: number): string {
   return number.format(value);

@@ -10,7 +10,7 @@ export { readBusyLanes, turnsLost, type BusyLanes } from "./busy-lanes.ts";
 export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./dead-letters.ts";
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
-export { counted, type Finding, type Severity } from "./doctor/finding.ts";
+export { counted, lasting, sized, type Finding, type Severity } from "./doctor/finding.ts";
 export { DeadJobNotFoundError, LaneBusyError, SubscriberServedError } from "./errors.ts";
 export type { Fleet } from "./fleet.ts";
 export { withLane } from "./lane-turn.ts";

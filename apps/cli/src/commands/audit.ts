@@ -1,14 +1,16 @@
 import type { AuditFinding } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { count, printable } from "../printing.ts";
+import { printable } from "../printable.ts";
+import { count, counted } from "../printing.ts";
 
 export function registerAudit({ program, env }: Registration): void {
   program
     .command("audit")
     .description("fold each order's history and compare it with the stored rows; exit 1 on drift, naming it")
-    .argument("[lcid...]", "only these orders")
+    .argument("[lcid...]", "only these orders; all without any")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban audit A-1001")
     .action(async (lcids: string[], options: { json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer, signal }) => {
         const drifted: AuditFinding[] = [];
@@ -16,7 +18,7 @@ export function registerAudit({ program, env }: Registration): void {
         for await (const finding of services.store().audit(lcids.length === 0 ? undefined : lcids)) {
           seen.add(finding.lcid);
           if (finding.differences.length > 0) drifted.push(finding);
-          printer.progress(`${count(seen.size)} orders audited`);
+          printer.progress(`${counted(seen.size, "order")} audited`);
           if (signal.aborted) break;
         }
         printer.endProgress();
@@ -30,7 +32,7 @@ export function registerAudit({ program, env }: Registration): void {
             }
           }
           for (const lcid of missing) printer.out(`${printable(lcid)}: no such order`);
-          printer.out(`${count(seen.size)} orders audited, ${count(drifted.length)} with drift`);
+          printer.out(`${counted(seen.size, "order")} audited, ${count(drifted.length)} with drift`);
         }
         if (signal.aborted) throw new FoundWrong("interrupted: not every order was audited");
         if (drifted.length > 0 || missing.length > 0) throw new FoundWrong("");

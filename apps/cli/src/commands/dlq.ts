@@ -3,9 +3,10 @@ import type { DeadLetter } from "@junban/order-store";
 import { excerptOf } from "@junban/orders";
 import type { Command } from "commander";
 import { withSetting, type Registration } from "../command.ts";
+import { agree } from "../confirm.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
-import { moment, table } from "../printing.ts";
+import { counted, moment, type Printer } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 export function registerDlq({ program, env }: Registration): void {
@@ -22,7 +23,7 @@ function registerList({ program, env }: Registration): Command {
     .option("--failed", "only failed ones, which halt their order")
     .option("--limit <n>", "at most so many of each", "50")
     .option("--json", "print one JSON document")
-    .addHelpText("after", "\nExample: junban dlq replay /payments evt-81")
+    .addHelpText("after", "\nExample: junban dlq --failed")
     .action(async (options: { reason?: string; failed?: true; limit: string; json?: true }) => {
       const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
       await withSetting({ env, need: ["database", "redis"] }, async ({ services, printer }) => {
@@ -33,7 +34,7 @@ function registerList({ program, env }: Registration): Command {
         });
         const jobs = options.reason === undefined ? await services.queues().deadJobs(limit) : [];
         if (options.json === true) return printer.json({ events, jobs: jobs.map(withExcerpt) });
-        printer.out(listing(events, jobs));
+        list(printer, events, jobs);
         if (events.length === limit || jobs.length === limit) {
           printer.note(`only the newest ${limit} of each; see --limit`);
         }
@@ -50,12 +51,14 @@ function registerReplay({ program, env }: Registration): void {
     .option("--all", "every failed event; with --reason every failed or rejected event of that reason")
     .option("--reason <reason>", "with --all")
     .option("--limit <n>", "with --all: at most the newest so many; 1 if that leaves any", String(ALL_LIMIT))
+    .option("--yes", "with --all: do not ask")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban dlq replay /payments evt-81")
     .action(
       async (
         source: string | undefined,
         ids: string[],
-        options: { all?: true; reason?: string; limit: string; json?: true },
+        options: { all?: true; reason?: string; limit: string; yes?: true; json?: true },
       ) => {
         const { reason } = options;
         const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
@@ -69,6 +72,16 @@ function registerReplay({ program, env }: Registration): void {
               ? await allOf(setting, { reason, limit })
               : { identities: named, areMore: false };
           if (areMore) setting.printer.note(`there are more than ${limit}; run it again for the rest`);
+          if (options.all === true && identities.length > 0) {
+            await agree(process, {
+              says:
+                `This decides ${counted(identities.length, "event")} again, each in its place, and after failed ones ` +
+                "what they blocked. What is applied stays applied.",
+              yes: options.yes === true,
+              isGrave: true,
+              signal: setting.signal,
+            });
+          }
           await each(setting, identities, {
             word: "replayed",
             json: options.json === true,
@@ -85,15 +98,27 @@ function registerDrop({ program, env }: Registration): void {
     .command("drop")
     .description("give a failed or held event up for good, or acknowledge a rejected one's alert")
     .argument("<source>", "the event's source, or job:FAMILY for a job")
-    .argument("<id>")
+    .argument("<id>", "its id")
     .option("--reason <reason>", "why; kept with the event")
+    .option("--yes", "do not ask")
     .option("--json", "print one JSON document")
-    .action(async (source: string, id: string, options: { reason?: string; json?: true }) => {
+    .addHelpText("after", '\nExample: junban dlq drop /payments evt-81 --reason "refunded by hand"')
+    .action(async (source: string, id: string, options: { reason?: string; yes?: true; json?: true }) => {
       const { reason } = options;
       if (reason === undefined || reason.trim() === "") {
         throw new UsageError("dlq drop needs --reason, which is kept with the event");
       }
+      const isJob = source.startsWith(JOB_SOURCE);
       await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
+        await agree(process, {
+          says: isJob
+            ? `This deletes the job ${id} of ${source.slice(JOB_SOURCE.length)} for good, with what it carries.`
+            : `This gives the event ${id} of ${source} up, or acknowledges its alert. It stays on record, with your reason; ` +
+              "what it blocked is decided then, and replaying it later comes behind that.",
+          yes: options.yes === true,
+          isGrave: isJob,
+          signal: setting.signal,
+        });
         await each(setting, [{ source, id }], {
           word: "dropped",
           json: options.json === true,
@@ -108,8 +133,8 @@ function withExcerpt({ text, ...job }: DeadJob): Omit<DeadJob, "text"> & { reado
   return { ...job, excerpt: excerptOf(text) };
 }
 
-function listing(events: readonly DeadLetter[], jobs: readonly DeadJob[]): string {
-  const parts: string[] = [];
+function list(printer: Printer, events: readonly DeadLetter[], jobs: readonly DeadJob[]): void {
+  if (events.length + jobs.length === 0) return printer.out("no dead letters");
   if (events.length > 0) {
     const rows = events.map((event) => [
       event.outcome,
@@ -121,8 +146,9 @@ function listing(events: readonly DeadLetter[], jobs: readonly DeadJob[]): strin
       event.detail,
       moment(event.decidedAt),
     ]);
-    parts.push(table(["outcome", "order", "type", "source", "id", "reason", "detail", "decided"], rows));
+    printer.table(["outcome", "order", "type", "source", "id", "reason", "detail", "decided"], rows);
   }
+  if (events.length > 0 && jobs.length > 0) printer.out("");
   if (jobs.length > 0) {
     const rows = jobs.map((job) => [
       `${JOB_SOURCE}${job.family}`,
@@ -130,7 +156,6 @@ function listing(events: readonly DeadLetter[], jobs: readonly DeadJob[]): strin
       job.reason,
       new Date(job.failedAtMs).toISOString(),
     ]);
-    parts.push(table(["job", "id", "reason", "failed"], rows));
+    printer.table(["job", "id", "reason", "failed"], rows);
   }
-  return parts.length === 0 ? "no dead letters" : parts.join("\n\n");
 }

@@ -1,6 +1,6 @@
 import { withSetting, type Registration } from "../command.ts";
 import { durationMs } from "../duration.ts";
-import { moment, table } from "../printing.ts";
+import { moment } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 export function registerHeld({ program, env }: Registration): void {
@@ -10,6 +10,7 @@ export function registerHeld({ program, env }: Registration): void {
     .option("--due-within <duration>", "only those whose deadline is that near")
     .option("--limit <n>", "at most so many", "100")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban held --due-within 2h")
     .action(async (options: { dueWithin?: string; limit: string; json?: true }) => {
       const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: 100_000 });
       const due = options.dueWithin === undefined ? {} : { dueWithinMs: durationMs(options.dueWithin) };
@@ -21,7 +22,7 @@ export function registerHeld({ program, env }: Registration): void {
           ({ lcid, type, source, id, reason, until }) =>
             [lcid, type, source, id, reason, moment(until)] as const,
         );
-        printer.out(table(["order", "type", "source", "id", "waits for", "until"], rows));
+        printer.table(["order", "type", "source", "id", "waits for", "until"], rows);
         if (held.length === limit) printer.note(`only the first ${limit}; see --limit`);
       });
     });

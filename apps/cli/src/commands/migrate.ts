@@ -1,12 +1,12 @@
 import { migrate, migrationStatus, type MigrationReport } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { facts } from "../printing.ts";
 
 export function registerMigrate({ program, env }: Registration): void {
   const command = program
     .command("migrate")
     .description("bring the database schema up to date; running it twice, or twice at once, is harmless")
+    .addHelpText("after", "\nExample: junban migrate")
     .action(async () => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         printer.out(said(await migrate({ databaseUrl: services.config.databaseUrl })));
@@ -16,6 +16,7 @@ export function registerMigrate({ program, env }: Registration): void {
     .command("status")
     .description("say which migrations stand; exit 1 if any is pending")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban migrate status")
     .action(async (options: { json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const status = await migrationStatus({ databaseUrl: services.config.databaseUrl });
@@ -23,7 +24,7 @@ export function registerMigrate({ program, env }: Registration): void {
           ([word, names]) => [word, listed(names as string[])] as const,
         );
         if (options.json === true) printer.json(status);
-        else printer.out(facts(lines));
+        else printer.facts(lines);
         if (status.pending.length > 0) throw new FoundWrong("run `junban migrate` to apply what is pending");
       });
     });

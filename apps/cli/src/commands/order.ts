@@ -1,15 +1,17 @@
 import type { EventReport, OrderReport } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { facts, moment, money, printable, table, type Printer } from "../printing.ts";
+import { printable } from "../printable.ts";
+import { moment, money, type Printer } from "../printing.ts";
 
 export function registerOrder({ program, env }: Registration): void {
   program
     .command("order")
     .description("one order: statuses, money, obligations, lines, alerts, held events")
-    .argument("<lcid>")
+    .argument("<lcid>", "the order's name")
     .option("--history", "also every event of the order, by arrival")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban order A-1001 --history")
     .action(async (lcid: string, options: { history?: true; json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const order = await services.store().readOrder(lcid);
@@ -23,9 +25,10 @@ export function registerOrder({ program, env }: Registration): void {
   program
     .command("event")
     .description("one event's outcome, by its source and id")
-    .argument("<source>")
-    .argument("<id>")
+    .argument("<source>", "where it came from")
+    .argument("<id>", "its id there")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban event /payments evt-81")
     .action(async (source: string, id: string, options: { json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const event = await services.store().readEvent({ source, id });
@@ -33,29 +36,27 @@ export function registerOrder({ program, env }: Registration): void {
           throw new FoundWrong(`no event ${printable(id)} of ${printable(source)} is on record`);
         }
         if (options.json === true) printer.json(event);
-        else printer.out(describeEvent(event));
+        else describeEvent(printer, event);
       });
     });
 }
 
 function print(printer: Printer, order: OrderReport, history: readonly EventReport[] | null): void {
   const amount = (minor: number): string => money(minor, order.currency);
-  printer.out(
-    facts([
-      ["order", order.lcid],
-      ["status", `${order.status}${order.halted ? " (halted behind a failed event: see junban dlq)" : ""}`],
-      ["payment", order.paymentStatus],
-      ["fulfilment", order.fulfilmentStatus],
-      ["version", order.version],
-      ["payable", amount(order.payableMinor)],
-      ["authorized", amount(order.authorizedMinor)],
-      ["captured", amount(order.capturedMinor)],
-      ["voided", amount(order.voidedMinor)],
-      ["refunded", amount(order.refundedMinor)],
-      ["placed", moment(order.placedAt)],
-      ["changed", moment(order.updatedAt)],
-    ]),
-  );
+  printer.facts([
+    ["order", order.lcid],
+    ["status", `${order.status}${order.halted ? " (halted behind a failed event: see junban dlq)" : ""}`],
+    ["payment", order.paymentStatus],
+    ["fulfilment", order.fulfilmentStatus],
+    ["version", order.version],
+    ["payable", amount(order.payableMinor)],
+    ["authorized", amount(order.authorizedMinor)],
+    ["captured", amount(order.capturedMinor)],
+    ["voided", amount(order.voidedMinor)],
+    ["refunded", amount(order.refundedMinor)],
+    ["placed", moment(order.placedAt)],
+    ["changed", moment(order.updatedAt)],
+  ]);
   const obligations = [
     order.refundDueMinor > 0 ? `refund ${amount(order.refundDueMinor)}` : null,
     order.voidDueMinor > 0 ? `void ${amount(order.voidDueMinor)}` : null,
@@ -63,20 +64,19 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
   ].filter((obligation) => obligation !== null);
   if (obligations.length > 0) printer.out(`\nstill to do: ${obligations.join(", ")}`);
   if (order.lines.length > 0) {
-    printer.out(
-      `\n${table(
-        ["line", "sku", "unit", "quantity", "cancelled", "reserved", "released", "shipped"],
-        order.lines.map((line) => [
-          line.lineId,
-          line.sku,
-          amount(line.unitAmountMinor),
-          line.quantity,
-          line.cancelled,
-          line.reserved,
-          line.released,
-          line.shipped,
-        ]),
-      )}`,
+    printer.out("");
+    printer.table(
+      ["line", "sku", "unit", "quantity", "cancelled", "reserved", "released", "shipped"],
+      order.lines.map((line) => [
+        line.lineId,
+        line.sku,
+        amount(line.unitAmountMinor),
+        line.quantity,
+        line.cancelled,
+        line.reserved,
+        line.released,
+        line.shipped,
+      ]),
     );
   }
   for (const { source, id, type, reason } of order.alerts) {
@@ -88,13 +88,15 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
     const rows = order.heldEvents.map(
       ({ type, source, id, reason, until }) => [type, source, id, reason, moment(until)] as const,
     );
-    printer.out(`\n${table(["held event", "source", "id", "waits for", "until"], rows)}`);
+    printer.out("");
+    printer.table(["held event", "source", "id", "waits for", "until"], rows);
   }
-  if (history !== null) printer.out(`\n${historyTable(history)}`);
+  if (history !== null) printHistory(printer, history);
 }
 
-function historyTable(history: readonly EventReport[]): string {
-  return table(
+function printHistory(printer: Printer, history: readonly EventReport[]): void {
+  printer.out("");
+  printer.table(
     ["arrival", "version", "outcome", "type", "source", "id", "reason", "decided"],
     history.map((event) => [
       event.arrival,
@@ -109,8 +111,8 @@ function historyTable(history: readonly EventReport[]): string {
   );
 }
 
-function describeEvent(event: EventReport): string {
-  return facts([
+function describeEvent(printer: Printer, event: EventReport): void {
+  printer.facts([
     ["event", `${event.source} ${event.id}`],
     ["type", event.type],
     ["order", event.lcid],

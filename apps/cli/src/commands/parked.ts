@@ -2,7 +2,7 @@ import { PUT_BACK_AT_ONCE } from "@junban/order-store";
 import type { OrderStore, ParkedNews, PutBackResult } from "@junban/order-store";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
-import { count, moment, table } from "../printing.ts";
+import { count, moment } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 const ALL_LIMIT = 100_000;
@@ -13,14 +13,14 @@ export function registerParked({ program, env }: Registration): void {
     .description("order updates that the relay could not pass on, and why; oldest first")
     .option("--limit <n>", "at most so many", "100")
     .option("--json", "print one JSON document")
-    .addHelpText("after", "\nExample: junban parked retry 1204")
+    .addHelpText("after", "\nExample: junban parked --limit 20")
     .action(async (options: { limit: string; json?: true }) => {
       const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const news = await services.store().listParked({ limit });
         if (options.json === true) return printer.json({ parked: news, limit });
         if (news.length === 0) return printer.out("nothing is parked");
-        printer.out(table(["number", "order", "version", "parked", "reason"], news.map(rowOf)));
+        printer.table(["number", "order", "version", "parked", "reason"], news.map(rowOf));
         if (news.length === limit) printer.note(`only the first ${limit}; see --limit`);
       });
     });
@@ -36,6 +36,7 @@ function registerRetry({ program, env }: Registration): void {
     .argument("[number...]", "their numbers")
     .option("--all", `all of them, ${count(PUT_BACK_AT_ONCE)} at a time`)
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban parked retry 1204")
     .action(async (numbers: readonly string[], options: { all?: true; json?: true }) => {
       const named = numbers.map((text) =>
         wholeNumber(text, { name: "number", min: 1, max: Number.MAX_SAFE_INTEGER }),

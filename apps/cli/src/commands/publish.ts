@@ -4,7 +4,8 @@ import { withSetting, type Registration, type Setting } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { fileLines } from "../file-lines.ts";
-import { count, printable } from "../printing.ts";
+import { printable } from "../printable.ts";
+import { count, counted } from "../printing.ts";
 import {
   LinePublisher,
   type LineNotice,
@@ -60,7 +61,7 @@ async function publishFile(
       if (json) printer.note(line);
       else printer.out(line);
     },
-    progress: (so) => printer.progress(`${count(so.lines)} lines read, ${count(so.published)} published`),
+    progress: (so) => printer.progress(`${counted(so.lines, "line")} read, ${count(so.published)} published`),
     waiting: (why) => printer.progress(`waiting: ${printable(why)}`),
   };
   const lines = new LinePublisher({
@@ -96,7 +97,7 @@ async function publishFile(
 
 function summary({ published, refused, doomed, lines }: PublishReport, seconds: number): string {
   const rejected = doomed > 0 ? `, ${count(doomed)} of the published will be rejected` : "";
-  return `${count(published)} published, ${count(refused)} refused${rejected} (${count(lines)} lines, ${seconds.toFixed(1)} s)`;
+  return `${count(published)} published, ${count(refused)} refused${rejected} (${counted(lines, "line")}, ${seconds.toFixed(1)} s)`;
 }
 
 async function openInput(file: string): Promise<AsyncIterable<Buffer>> {

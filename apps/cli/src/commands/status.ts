@@ -1,12 +1,13 @@
-import { readStatus, type FleetStatus } from "@junban/operations";
+import { readStatus, turnsLost, type FleetStatus } from "@junban/operations";
 import { withSetting, type Registration } from "../command.ts";
-import { count, facts, table, type Printer } from "../printing.ts";
+import { count, counted, type Printer } from "../printing.ts";
 
 export function registerStatus({ program, env }: Registration): void {
   program
     .command("status")
     .description("backlog by family and state, lanes, orders, held, dead letters, outbox, workers alive")
     .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban status")
     .action(async (options: { json?: true }) => {
       await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
         const status = await readStatus(setting.services.fleet());
@@ -17,44 +18,42 @@ export function registerStatus({ program, env }: Registration): void {
 }
 
 function print(printer: Printer, { workers, backlog, lanes, store }: FleetStatus): void {
-  printer.out(
-    table(
-      ["family", "waiting", "active", "delayed", "dead jobs"],
-      Object.entries(backlog).map(([family, counts]) => [
-        family,
-        count(counts.waiting + counts.prioritized),
-        count(counts.active),
-        count(counts.delayed),
-        count(counts.failed),
-      ]),
-    ),
-  );
-  printer.out("");
-  printer.out(
-    facts([
-      ["workers alive", workers],
-      [
-        "busy lanes",
-        `${count(lanes.busy)}${lanes.more ? " or more" : ""}, ${count(lanes.requests)} requests`,
-      ],
-      ["orders", summed(store.ordersByStatus)],
-      ["events", summed(store.eventsByOutcome)],
-      ["held", count(store.held)],
-      ["halted orders", count(store.halted)],
-      ["alerts", count(store.alerts)],
-      [
-        "outbox unpublished",
-        `${count(store.outboxUnpublished)}, oldest ${(store.outboxLagMs / 1_000).toFixed(1)} s`,
-      ],
-      ["outbox parked", count(store.outboxParked)],
+  printer.table(
+    ["family", "waiting", "active", "delayed", "dead jobs"],
+    Object.entries(backlog).map(([family, counts]) => [
+      family,
+      count(counts.waiting + counts.prioritized),
+      count(counts.active),
+      count(counts.delayed),
+      count(counts.failed),
     ]),
   );
+  printer.out("");
+  printer.facts([
+    ["workers alive", workers],
+    [
+      "busy lanes",
+      `${count(lanes.busy)}${lanes.more ? " or more" : ""}, ${counted(lanes.requests, "request")}`,
+    ],
+    ["orders", summed(store.ordersByStatus)],
+    ["events", summed(store.eventsByOutcome)],
+    ["held", count(store.held)],
+    ["halted orders", count(store.halted)],
+    ["alerts", count(store.alerts)],
+    [
+      "outbox unpublished",
+      `${count(store.outboxUnpublished)}, oldest ${(store.outboxLagMs / 1_000).toFixed(1)} s`,
+    ],
+    ["outbox parked", count(store.outboxParked)],
+  ]);
   if (lanes.deepest.length > 0) {
     const rows = lanes.deepest.map(
-      (lane) => [lane.lcid, lane.depth, lane.seats, lane.leaseLeftMs, lane.tries] as const,
+      (lane) => [lane.lcid, lane.depth, lane.seats, lane.leaseLeftMs, turnsLost(lane)] as const,
     );
-    printer.out(
-      `\n${table(["deepest lanes", "requests", "waiting jobs", "lease left ms", "turns lost in a row"], rows)}`,
+    printer.out("");
+    printer.table(
+      ["deepest lanes", "requests", "jobs waiting", "lease left ms", "turns lost in a row"],
+      rows,
     );
   }
 }

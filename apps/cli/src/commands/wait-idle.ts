@@ -13,6 +13,7 @@ export function registerWaitIdle({ program, env }: Registration): void {
     .description("wait until queues, lanes and due work are empty; exit 1 on timeout, with what is left")
     .option("--timeout <duration>", "how long to wait", "60s")
     .option("--json", "print one JSON document at the end")
+    .addHelpText("after", "\nExample: junban wait-idle --timeout 5m")
     .action(async (options: { timeout: string; json?: true }) => {
       const timeoutMs = durationMs(options.timeout);
       await withSetting({ env, need: ["database", "redis"] }, async (setting) => {

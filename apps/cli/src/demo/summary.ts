@@ -1,5 +1,6 @@
 import { isGood, type Verdict } from "@junban/trial";
-import { count, printable } from "../printing.ts";
+import { printable } from "../printable.ts";
+import { count } from "../printing.ts";
 import { AFTER_LEASE_MS, LEASE_MS } from "./lease.ts";
 import { span, wrapped, type Line, type Tone } from "./paint.ts";
 import type { Strike } from "./strike.ts";

@@ -189,7 +189,7 @@ function judgeTable({ name, liveRows, deadRows, bytes, isAutovacuumed }: TableHe
       severity: "warning",
       says: `autovacuum is switched off for ${name}`,
       means: "what its changes leave behind is never cleared away",
-      fix: `alter table ${name} reset (autovacuum_enabled)`,
+      fix: `reset autovacuum_enabled for the table ${name}`,
     });
   }
   if (deadRows >= MANY_DEAD_ROWS && deadRows * 2 > liveRows) {

@@ -1,0 +1,67 @@
+import { forgetSubscriber } from "@junban/operations";
+import { withSetting, type Registration } from "../command.ts";
+import { agree } from "../confirm.ts";
+import { FoundWrong } from "../exit.ts";
+import { printable } from "../printable.ts";
+import { count, counted } from "../printing.ts";
+
+export function registerUpdates({ program, env }: Registration): void {
+  const updates = program
+    .command("updates")
+    .description("who is subscribed to order updates, what waits for each name, and who serves it")
+    .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban updates")
+    .action(async (options: { json?: true }) => {
+      await withSetting({ env, need: ["redis"] }, async ({ services, printer }) => {
+        const backlog = await services.queues().updates();
+        if (options.json === true) return printer.json(backlog);
+        const { incoming, names } = backlog;
+        printer.table(
+          ["name", "updates waiting", "dead jobs", "processes"],
+          [{ name: "(not copied yet)", ...incoming }, ...names].map((one) => [
+            one.name,
+            count(one.waiting),
+            count(one.failed),
+            one.consumers,
+          ]),
+        );
+        if (names.length === 0) printer.note("no name is subscribed");
+        for (const { name, consumers } of names) {
+          if (consumers === 0) printer.note(`nobody serves ${name}: what waits for it piles up in Redis`);
+        }
+      });
+    });
+  registerForget({ program: updates, env });
+}
+
+function registerForget({ program, env }: Registration): void {
+  program
+    .command("forget")
+    .description(
+      "end a name's subscription and delete the updates that wait for it; 1 while somebody serves it",
+    )
+    .argument("<name>", "the subscriber's name, as junban updates lists it")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExample: junban updates forget billing")
+    .action(async (name: string, options: { yes?: true; json?: true }) => {
+      await withSetting({ env, need: ["redis"] }, async ({ services, printer, signal }) => {
+        const { names } = await services.queues().updates();
+        const waiting = names.find((one) => one.name === name)?.waiting ?? 0;
+        await agree(process, {
+          says:
+            `This ends the subscription of ${name} to order updates and deletes ${counted(waiting, "update")} that ` +
+            "wait for it, for good. Whoever subscribes the name again gets what happens from then on.",
+          yes: options.yes === true,
+          isGrave: true,
+          signal,
+        });
+        const result = await forgetSubscriber(services.queues(), { name });
+        if (options.json === true) printer.json({ name, ...result });
+        if (result.kind === "unknown") throw new FoundWrong(`${printable(name)} is not subscribed`);
+        if (options.json !== true) {
+          printer.out(`${name} is forgotten; ${counted(result.waiting, "update")} deleted`);
+        }
+      });
+    });
+}
