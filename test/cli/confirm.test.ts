@@ -63,6 +63,8 @@ describe("before something is changed", () => {
   });
 
   test("and what can be put right goes on", async () => {
-    await agree(screen({ isTTY: false }), { ...intent, isGrave: false, signal });
+    await expect(
+      agree(screen({ isTTY: false }), { ...intent, isGrave: false, signal }),
+    ).resolves.toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ const corner = (): { url: string; prefix: string } => ({ url: server.url, prefix
 
 /** Sets a setting for the length of a test. */
 async function set(redis: Redis, name: string, value: string): Promise<void> {
-  const [, before = ""] = (await redis.config("GET", name)) as string[];
+  const [, before = ""] = await redis.config("GET", name);
   await redis.config("SET", name, value);
   onTestFinished(async () => void (await redis.config("SET", name, before)));
 }

@@ -14,9 +14,10 @@ export interface TestFleet extends Fleet {
 
 export async function openFleet({ databaseUrl }: { readonly databaseUrl?: string } = {}): Promise<TestFleet> {
   const address = databaseUrl ?? (await freshDatabase());
-  const { url: redisUrl, prefix, connect } = freshRedis();
+  const fresh = freshRedis();
+  const { url: redisUrl, prefix } = fresh;
   const store = createOrderStore({ databaseUrl: address, worker: "test" });
-  const lanes = createLanes({ redis: connect(), prefix });
+  const lanes = createLanes({ redis: fresh.connect(), prefix });
   const queues = createQueueReader({ redis: redisUrl, prefix });
   onTestFinished(async () => {
     await Promise.all([store.close(), lanes.close(), queues.close()]);

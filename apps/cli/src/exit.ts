@@ -28,6 +28,7 @@ export interface Ending {
 
 const USAGE = [UsageError, ConfigError, LaneNameError] as const;
 const WRONG = [FoundWrong, LaneBusyError, SubscriberServedError] as const;
+const UNREACHED = [UnreachableError, OutOfReach] as const;
 const POSTGRES_AWAY = [ConnectionLostError, TripTimeoutError] as const;
 const REDIS_AWAY = [QueueUnavailableError, LaneUnavailableError, OutOfMemoryError] as const;
 /** Who may not in, which database is not there, and a server that starts or stops. */
@@ -40,20 +41,17 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     return { code: error.exitCode === 0 ? EXIT.done : EXIT.usage, lines: [] };
   }
   // What this command says itself repeats only what its caller typed; what others say may repeat anything.
-  if (USAGE.some((kind) => error instanceof kind) && error instanceof Error)
-    return ending(EXIT.usage, error.message);
-  if (WRONG.some((kind) => error instanceof kind) && error instanceof Error)
-    return ending(EXIT.wrong, error.message);
-  if (error instanceof UnreachableError || error instanceof OutOfReach)
-    return ending(EXIT.unreachable, error.message);
+  if (isOneOf(error, USAGE)) return ending(EXIT.usage, error.message);
+  if (isOneOf(error, WRONG)) return ending(EXIT.wrong, error.message);
+  if (isOneOf(error, UNREACHED)) return ending(EXIT.unreachable, error.message);
   const message = errorLine(error);
-  if (POSTGRES_AWAY.some((kind) => error instanceof kind)) {
+  if (isOneOf(error, POSTGRES_AWAY)) {
     return {
       code: EXIT.unreachable,
       lines: [`Postgres at ${addresses.postgres} cannot be reached: ${message}`],
     };
   }
-  if (REDIS_AWAY.some((kind) => error instanceof kind)) {
+  if (isOneOf(error, REDIS_AWAY)) {
     return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} cannot be used: ${message}`] };
   }
   if (REFUSED_STATES.has(sqlState(error)?.slice(0, 2) ?? "")) {
@@ -66,6 +64,10 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     };
   }
   return ending(EXIT.wrong, message);
+}
+
+function isOneOf(error: unknown, kinds: readonly (abstract new (...args: never) => Error)[]): error is Error {
+  return kinds.some((kind) => error instanceof kind);
 }
 
 function ending(code: number, message: string): Ending {

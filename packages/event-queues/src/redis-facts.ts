@@ -112,7 +112,7 @@ function replicasOf(info: ReadonlyMap<string, string>): ReplicaFacts[] {
 
 async function settingOf(client: Redis, name: string): Promise<string | null> {
   return unlessRefused(async () => {
-    const [, value] = (await client.config("GET", name)) as string[];
+    const [, value] = await client.config("GET", name);
     return value ?? null;
   });
 }

@@ -100,8 +100,7 @@ async function free(
   const freed = await services.lanes().free(lcid, { holder });
   if (json) printer.json({ lcid, holder, freed });
   else if (freed) printer.out(`the lane of ${lcid} is free`);
-  if (!freed)
-    throw new FoundWrong(`${holder} does not hold the lane of ${lcid} any more; nothing was changed`);
+  if (!freed) throw new FoundWrong(`${holder} does not hold that lane any more; nothing was changed`);
 }
 
 function withTurnsLost(lane: LaneReport): LaneReport & { readonly turnsLost: number } {
@@ -127,8 +126,7 @@ function print(printer: Printer, lane: LaneInFull, { skip }: { readonly skip: nu
     ["turns lost in a row", turnsLost(lane)],
     ["outcomes nobody came for", outcomes],
   ]);
-  if (!consistent)
-    printer.out("\nits line and what stands for it do not match: the next step on the lane mends it");
+  if (!consistent) printer.out("\nits line and its bodies do not match: the next step on it mends that");
   const nowMs = Date.now();
   if (line.length > 0) {
     printer.out("");

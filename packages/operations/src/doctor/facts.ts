@@ -58,7 +58,7 @@ export interface DoctorOptions {
 }
 
 /** Deadlines within this are near. */
-export const NEAR_DEADLINE_MS = 2 * 3_600_000;
+const NEAR_DEADLINE_MS = 2 * 3_600_000;
 const COUNTED = 1_000;
 const LOSING_SHOWN = 10;
 

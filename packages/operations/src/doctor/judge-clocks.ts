@@ -5,7 +5,7 @@ const WARNING_MS = 1_000;
 const WRONG_MS = 60_000;
 
 /** What a server's clock is ahead of this host's (below zero: behind), beyond what the way there and back explains. */
-export function aheadMs({ askedAtMs, serverMs, answeredAtMs }: ClockReading): number {
+function aheadMs({ askedAtMs, serverMs, answeredAtMs }: ClockReading): number {
   if (serverMs < askedAtMs) return serverMs - askedAtMs;
   return Math.max(0, serverMs - answeredAtMs);
 }
