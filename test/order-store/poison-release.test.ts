@@ -239,6 +239,34 @@ describe("replay", () => {
     await expectSound(shop);
   });
 
+  test("of a rejected event that fits by now ends its alert, and what waited for it follows by arrival", async () => {
+    const shop = await openShop();
+    const story = new Story("O1");
+    const second = story.captured("c2", "a1");
+    await shop.apply([
+      story.placed(),
+      story.authorized("a1"),
+      story.captured("c1", "a1"),
+      second,
+      story.refunded("f1", "c2", 150),
+      story.refunded("f2", "c2", 50),
+      story.paymentFailed("capture", "c1"),
+    ]);
+    expect(await wordsOnRecord(shop, "O1")).toEqual([
+      "applied 1",
+      "applied 2",
+      "applied 3",
+      "rejected OVER_CAPTURE",
+      "deferred CAPTURE_NOT_SEEN",
+      "deferred CAPTURE_NOT_SEEN",
+      "applied 4",
+    ]);
+    expect(await shop.store.replay(second)).toMatchObject({ outcome: "applied", version: 5, halted: false });
+    expect((await wordsOnRecord(shop, "O1")).slice(3, 6)).toEqual(["applied 5", "applied 6", "applied 7"]);
+    expect(await shop.store.readOrder("O1")).toMatchObject({ held: 0, alerts: [] });
+    await expectSound(shop);
+  });
+
   test("of what is applied, deferred or unknown is refused with a typed error and changes nothing", async () => {
     const shop = await openShop();
     const story = new Story("O1");
