@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { examine, sized, type Examination, type Finding } from "@junban/operations";
 import { migrationStatus } from "@junban/order-store";
 import { errorLine } from "@junban/service";
@@ -79,6 +78,5 @@ function lookedAt({ facts }: Examination): readonly (readonly [string, Cell])[] 
         ? `${fleet.value.workers === null ? "workers not told" : counted(fleet.value.workers, "worker")}, ${counted(fleet.value.queued, "job")} queued`
         : "not read",
     ],
-    ["clock of", hostname()],
   ];
 }

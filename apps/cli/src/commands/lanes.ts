@@ -131,7 +131,7 @@ function print(printer: Printer, lane: LaneInFull, { skip }: { readonly skip: nu
   if (line.length > 0) {
     printer.out("");
     printer.table(
-      ["place", "waits for", "type", "source", "id", "job", "request key"],
+      ["place", "age", "type", "source", "id", "job", "request key"],
       line.map(({ place, key, event, publishedAtMs, seated }) => [
         place,
         publishedAtMs === null ? null : lasting(Math.max(0, nowMs - publishedAtMs)),
