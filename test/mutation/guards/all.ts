@@ -4,6 +4,7 @@ import { GATEWAY_GUARDS } from "./gateway.ts";
 import type { Guard } from "./guard.ts";
 import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
+import { OPERATIONS_GUARDS } from "./operations.ts";
 import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
@@ -28,4 +29,5 @@ export const GUARDS: readonly Guard[] = [
   ...SERVICE_GUARDS,
   ...UPSTREAM_OUTBOX_GUARDS,
   ...GATEWAY_GUARDS,
+  ...OPERATIONS_GUARDS,
 ];

@@ -248,4 +248,11 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     without: "false",
     tests: [{ file: "test/event-queues/lean-scripts.test.ts", title: "jobs still end" }],
   },
+  {
+    promise: "what an access list of Redis hides does not hide the rest",
+    file: `${SRC}/connection.ts`,
+    guard: "return error instanceof Error && /^(?:NOPERM|ERR) /.test(error.message);",
+    without: "return error === null;",
+    tests: [{ file: "test/event-queues/redis-facts.test.ts", title: "what an access list hides" }],
+  },
 ];

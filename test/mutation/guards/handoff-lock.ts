@@ -213,4 +213,11 @@ export const HANDOFF_LOCK_GUARDS: readonly Guard[] = [
     without: 'typeof lcid !== "string"',
     tests: [{ file: "test/handoff-lock/line.test.ts", title: "is refused at the door" }],
   },
+  {
+    promise: "an operator frees the lane of the holder that was seen, and of no other",
+    file: `${SRC}/lanes-on-redis.ts`,
+    guard: "options?.holder ?? (await this.inspect(lcid)).holder",
+    without: "(await this.inspect(lcid)).holder",
+    tests: [{ file: LOCK, title: "an operator who names the holder frees its lane only" }],
+  },
 ];

@@ -314,4 +314,11 @@ mendIfUneven`,
     without: "mendIfUneven",
     tests: [{ file: MEMORY, title: "a full Redis is worked empty" }],
   },
+  {
+    promise: "a look at a lane shows no more outcomes than were asked for",
+    file: `${LUA}/inspect.lua`,
+    guard: "2 * limit + 1",
+    without: "#left + 1",
+    tests: [{ file: LINE, title: "a view shows no more outcomes than were asked for" }],
+  },
 ];

@@ -1,0 +1,67 @@
+import type { Guard } from "./guard.ts";
+
+/** What people on call are told, and what is done for them. */
+
+const SRC = "packages/operations/src";
+const DOCTOR = "test/operations/doctor.test.ts";
+const EXAMINATION = "test/operations/examination.test.ts";
+const CONFIRM = "test/cli/confirm.test.ts";
+
+export const OPERATIONS_GUARDS: readonly Guard[] = [
+  {
+    promise: "the turn that goes on is not counted among the lost ones",
+    file: `${SRC}/busy-lanes.ts`,
+    guard: "tries - Number(holder !== null)",
+    without: "tries",
+    tests: [{ file: EXAMINATION, title: "the turn that goes on is not counted as lost" }],
+  },
+  {
+    promise: "a subscriber that is served is not forgotten",
+    file: `${SRC}/update-subscribers.ts`,
+    guard: "if (consumers > 0) throw new SubscriberServedError({ name, consumers });",
+    without: "",
+    tests: [{ file: "test/operations/update-subscribers.test.ts", title: "a name that is served" }],
+  },
+  {
+    promise: "a server that is away hides nothing of the other",
+    file: `${SRC}/doctor/facts.ts`,
+    guard: 'return { kind: "unreadable", why: explain(error) };',
+    without: "throw error;",
+    tests: [{ file: EXAMINATION, title: "a Postgres that is away leaves Redis examined" }],
+  },
+  {
+    promise: "a clock is not blamed for the way to it",
+    file: `${SRC}/doctor/judge-clocks.ts`,
+    guard: "Math.max(0, serverMs - answeredAtMs)",
+    without: "Math.max(0, serverMs - askedAtMs)",
+    tests: [{ file: DOCTOR, title: "a difference that the way there and back explains is none" }],
+  },
+  {
+    promise: "whom Redis lets in is not guessed where it does not tell",
+    file: `${SRC}/doctor/judge-redis.ts`,
+    guard: "needsPassword !== false || isProtected !== false || bind === null",
+    without: "needsPassword === true || isProtected === true || bind === undefined",
+    tests: [{ file: DOCTOR, title: "is not blamed" }],
+  },
+  {
+    promise: "what cannot be taken back is refused where nobody can be asked",
+    file: "apps/cli/src/confirm.ts",
+    guard: "if (!isGrave) return;",
+    without: "return;",
+    tests: [{ file: CONFIRM, title: "where nobody can be asked, what is grave is refused" }],
+  },
+  {
+    promise: "nothing but a plain yes goes on",
+    file: "apps/cli/src/confirm.ts",
+    guard: "if (/^y(?:es)?$/iu.test(answer.trim())) return;",
+    without: "if (/^y/iu.test(answer.trim())) return;",
+    tests: [{ file: CONFIRM, title: "does not" }],
+  },
+  {
+    promise: "what is printed in a table cannot move the cursor",
+    file: "apps/cli/src/table.ts",
+    guard: "row.map((cell) => printable(cell))",
+    without: 'row.map((cell) => String(cell ?? "–"))',
+    tests: [{ file: "test/cli/table.test.ts", title: "escapes what would move the cursor" }],
+  },
+];
