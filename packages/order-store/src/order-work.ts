@@ -9,6 +9,7 @@ import {
   type HeldVerdict,
   type OrderEvent,
   type OrderState,
+  type TraceContext,
 } from "@junban/orders";
 import { describe } from "./errors.ts";
 import type { PreparedEvent } from "./prepared.ts";
@@ -46,6 +47,7 @@ export interface WaitingPlace {
   readonly type: string;
   readonly outcome: "deferred" | "failed" | "rejected";
   readonly reason: string | null;
+  readonly trace: TraceContext | null;
 }
 
 /** One that may be decided now. */
@@ -58,6 +60,9 @@ interface DecidedHere {
   readonly arrival: number;
   verdict: Verdict;
 }
+
+/** What downstream is told of an event itself: which one it was, and the trace that its creator put it into. */
+type ToldEvent = Pick<PreparedEvent, "source" | "id" | "type" | "trace">;
 
 /** Most events an order may hold; blocked and unsupported ones do not count. */
 const HELD_LIMIT = 100;
@@ -199,7 +204,7 @@ export class OrderWork {
     }
     if (this.#halted) return deferred("BLOCKED", { holdMs: null, from: "now" });
     if (reading.kind === "unsupported") return deferred("UNSUPPORTED", { holdMs: null, from: "now" });
-    const { source, id, type } = event;
+    const { source, id, type, trace } = event;
     const waiting: WaitingEvent = {
       arrival,
       source,
@@ -207,6 +212,7 @@ export class OrderWork {
       type,
       outcome: "deferred",
       reason: null,
+      trace,
       event: reading.event,
     };
     return this.#attempt(reading.event, (reason) => this.#hold(waiting, reason));
@@ -259,7 +265,7 @@ export class OrderWork {
    * Puts an application into the outbox, then decides held events again until none moves. Those that only a newer build can
    * read are left to it: waiting on under a deadline, they would end although what they wait for may just have come.
    */
-  #announce(event: { source: string; id: string; type: string }, verdict: Verdict, derived: Derived): void {
+  #announce(event: ToldEvent, verdict: Verdict, derived: Derived): void {
     this.#news.push(newsOf(this.lcid, event, { version: verdict.version ?? 0, derived }));
     for (const place of this.#unread) this.setAside(place);
     this.#unread = [];
@@ -366,9 +372,9 @@ function decidedEvent({ source, id }: { source: string; id: string }, verdict: V
 /** What downstream learns of one applied event: which version of the order it made, and how the order stood then. */
 function newsOf(
   lcid: string,
-  event: { source: string; id: string; type: string },
+  { source, id, type, trace }: ToldEvent,
   { version, derived }: { version: number; derived: Derived },
 ): OutboxRow {
-  const { source, id, type } = event;
-  return { lcid, version, payload: { lcid, version, event: { source, id, type }, order: derived } };
+  const event = trace === null ? { source, id, type } : { source, id, type, ...trace };
+  return { lcid, version, payload: { lcid, version, event, order: derived } };
 }

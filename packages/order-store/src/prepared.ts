@@ -2,8 +2,10 @@ import {
   excerptOf,
   interpret,
   readEnvelopeText,
+  traceContextOf,
   type EventEnvelope,
   type Interpretation,
+  type TraceContext,
 } from "@junban/orders";
 import type { StandingEvent } from "./types.ts";
 
@@ -21,6 +23,7 @@ export interface PreparedEvent {
   readonly type: string;
   readonly publishedAtMs: number;
   readonly envelope: EventEnvelope | null;
+  readonly trace: TraceContext | null;
   readonly reading: Interpretation;
   /** JSON text to store; null where it must not be stored as it is, then `excerpt` stands for it. */
   readonly body: string | null;
@@ -47,6 +50,7 @@ export function prepare(request: StandingEvent, lcid: string): PreparedEvent {
       type: "unreadable",
       publishedAtMs,
       envelope: null,
+      trace: null,
       reading: { kind: "invalid", field: broken.field, rule: broken.rule },
       body: null,
       excerpt: excerptOf(body),
@@ -63,6 +67,7 @@ export function prepare(request: StandingEvent, lcid: string): PreparedEvent {
     type,
     publishedAtMs,
     envelope: envelope.envelope,
+    trace: traceContextOf(envelope.envelope),
     reading,
     body: storable ? body : null,
     excerpt: storable ? null : excerptOf(body),

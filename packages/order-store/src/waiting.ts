@@ -1,4 +1,4 @@
-import { interpret, type EventEnvelope } from "@junban/orders";
+import { interpret, traceContextOf, type EventEnvelope } from "@junban/orders";
 import type { WaitingEvent, WaitingPlace } from "./order-work.ts";
 
 /** A row of `order_events` as the statements about waiting events read it. */
@@ -30,6 +30,7 @@ export function placeOf(row: WaitingRow): WaitingPlace {
     id,
     type,
     reason,
+    trace: traceContextOf(row.event as EventEnvelope | null),
     outcome: (row.outcome ?? "deferred") as WaitingEvent["outcome"],
   };
 }

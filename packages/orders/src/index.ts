@@ -18,6 +18,7 @@ export {
 export { interpret, type Interpretation } from "./interpret.ts";
 export { excerptOf } from "./excerpt.ts";
 export { requestOf, sameBody, type OrderRequest } from "./request.ts";
+export { traceContextOf, type TraceContext } from "./trace-context.ts";
 export {
   FAMILIES,
   familyOf,
