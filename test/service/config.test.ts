@@ -60,6 +60,7 @@ test("without anything but the addresses, every default of the interface is in f
     stripeSecrets: "",
     stripeToleranceMs: 300_000,
     logLevel: "info",
+    traces: null,
   });
 });
 

@@ -3,16 +3,22 @@ import { ConfigError, type ConfigProblem } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 import { redactedText } from "./redaction.ts";
 import { isAddress, withoutPassword } from "./secrets.ts";
-import { DATABASE_URL, FOREIGN_NAMES, REDIS_URL, VARIABLES, type Variable } from "./variables.ts";
+import { TRACE_VARIABLES, traceSettingsOf, type TraceSettings } from "./trace-variables.ts";
+import type { Variable } from "./variable-kinds.ts";
+import { DATABASE_URL, FOREIGN_NAMES, REDIS_URL, VARIABLES } from "./variables.ts";
 
 /** A service that a process cannot do without. */
 export type Need = "database" | "redis";
 
-type Settings = { readonly [Key in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Key]["schema"]> };
+type Variables = Readonly<Record<string, Variable<unknown>>>;
+type ValuesOf<Names extends Variables> = { readonly [Key in keyof Names]: z.output<Names[Key]["schema"]> };
+type Settings = ValuesOf<typeof VARIABLES>;
 
 /** Every variable under its name in code. The addresses of services that were not asked for may be missing. */
-export type Config<Needed extends Need = Need> = Settings &
-  ("database" extends Needed ? { readonly databaseUrl: string } : { readonly databaseUrl?: string }) &
+export type Config<Needed extends Need = Need> = Settings & {
+  /** Null when no traces are exported. */
+  readonly traces: TraceSettings | null;
+} & ("database" extends Needed ? { readonly databaseUrl: string } : { readonly databaseUrl?: string }) &
   ("redis" extends Needed ? { readonly redisUrl: string } : { readonly redisUrl?: string });
 
 export interface ConfigOptions {
@@ -31,9 +37,10 @@ export function readConfig<const Needs extends readonly Need[] = readonly ["data
 ): Config<Needs[number]> {
   const needed: readonly Need[] = need ?? ["database", "redis"];
   const problems: ConfigProblem[] = [];
-  const settings = readSettings(env, problems);
+  const settings = readValues(VARIABLES, env, problems);
   // Relations are judged only between values that are good by themselves; otherwise one mistake is told twice.
   if (problems.length === 0) problems.push(...brokenRelations(settings));
+  const traces = traceSettingsOf(readValues(TRACE_VARIABLES, withoutEmpty(env), problems));
   const databaseUrl = readAddress(
     env,
     { variable: DATABASE_URL, isNeeded: needed.includes("database") },
@@ -47,11 +54,15 @@ export function readConfig<const Needs extends readonly Need[] = readonly ["data
     ...(redisUrl === undefined ? {} : { redisUrl }),
   };
   // Every address that was asked for is there, or there would have been a problem.
-  return { ...settings, ...addresses } as Config<Needs[number]>;
+  return { ...settings, traces, ...addresses } as Config<Needs[number]>;
 }
 
-function readSettings(env: NodeJS.ProcessEnv, problems: ConfigProblem[]): Settings {
-  const read = Object.entries<Variable<unknown>>(VARIABLES).map(([key, variable]) => {
+function readValues<Names extends Variables>(
+  variables: Names,
+  env: NodeJS.ProcessEnv,
+  problems: ConfigProblem[],
+): ValuesOf<Names> {
+  const read = Object.entries(variables).map(([key, variable]) => {
     const value = env[variable.name];
     if (value === undefined) return [key, variable.fallback];
     const parsed = variable.schema.safeParse(value);
@@ -60,7 +71,12 @@ function readSettings(env: NodeJS.ProcessEnv, problems: ConfigProblem[]): Settin
     problems.push({ variable: variable.name, value: told, allowed: variable.allowed });
     return [key, variable.fallback];
   });
-  return Object.fromEntries(read) as Settings;
+  return Object.fromEntries(read) as ValuesOf<Names>;
+}
+
+/** Variables of a standard by which what is set to nothing is not set. */
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
 }
 
 function readAddress(

@@ -12,6 +12,7 @@ export {
   exitCodeOf,
   type ConfigProblem,
 } from "./errors.ts";
+export type { TraceSettings } from "./trace-variables.ts";
 export { errorLine } from "./redaction.ts";
 export { withoutPassword } from "./secrets.ts";
 export { createLogger, type CreateLoggerOptions, type Logger } from "./logger.ts";
