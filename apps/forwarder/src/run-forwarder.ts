@@ -11,6 +11,7 @@ import {
   startHttpServer,
 } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
+import { startTracing } from "@junban/tracing";
 import { createForwarder, migrateUpstream, OutboxConnectionError } from "@junban/upstream-outbox";
 import type { Forwarder } from "@junban/upstream-outbox";
 import { ForwardMetrics } from "./metrics.ts";
@@ -74,13 +75,15 @@ async function start({
     metrics: () => processMetrics.text(),
   });
   await refuseEvictionOf(probe);
-  const publisher = createPublisher({
+  const tracing = await startTracing({ settings: config.traces, serviceName: "junban-forwarder", logger });
+  const plain = createPublisher({
     redis: redisUrl,
     prefix,
     laneCap,
     laneTtlMs,
     waitReplicas: config.forwardReplicas,
   });
+  const publisher = tracing === null ? plain : tracing.publisher(plain);
   const opened = createForwarder({
     databaseUrl,
     publisher,
@@ -99,6 +102,7 @@ async function start({
   forwarder = opened;
   shutdown.add({ name: "forwarder", run: () => opened.close() });
   shutdown.add({ name: "publisher", run: () => publisher.close() });
+  if (tracing !== null) shutdown.add({ name: "traces", run: () => tracing.close() });
   shutdown.add({ name: "probe", run: () => probe.close() });
   shutdown.add({ name: "health server", run: () => http.close() });
   logger.info({ prefix, leaseMs, pollMs, httpPort: http.port }, "the forwarder runs");

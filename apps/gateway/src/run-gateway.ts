@@ -5,6 +5,7 @@ import { createPublisher, EvictingRedisError, openRedisProbe } from "@junban/eve
 import type { RedisFitness, RedisProbe } from "@junban/event-queues";
 import { ConfigError, createProcessMetrics, reachWithin, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
+import { startTracing } from "@junban/tracing";
 import type { FastifyInstance } from "fastify";
 import { GatewayMetrics } from "./gateway-metrics.ts";
 import { Intake } from "./intake.ts";
@@ -45,12 +46,14 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
     ready: async () => readiness(probe, { isServing, isEnding: shutdown.signal.aborted }),
     metrics: () => metrics.text(),
   });
-  const publisher = createPublisher({
+  const tracing = await startTracing({ settings: config.traces, serviceName: "junban-gateway", logger });
+  const plain = createPublisher({
     redis: config.redisUrl,
     prefix: config.prefix,
     laneCap: config.laneCap,
     laneTtlMs: config.laneTtlMs,
   });
+  const publisher = tracing === null ? plain : tracing.publisher(plain);
   try {
     const say = (line: string): void => logger.warn({}, line);
     const { signal } = shutdown;
@@ -94,6 +97,7 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
     logger.info({ port, httpPort: http.port, senders: tokens.length, stripe }, "the gateway serves");
   } finally {
     shutdown.add({ name: "publisher", run: async () => publisher.close() });
+    if (tracing !== null) shutdown.add({ name: "traces", run: async () => tracing.close() });
     shutdown.add({ name: "probe", run: () => probe.close() });
     shutdown.add({ name: "health server", run: async () => http.close() });
   }

@@ -5,6 +5,7 @@ import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay, type OpenRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
+import { startTracing } from "@junban/tracing";
 
 /** What ending may take, out of the grace. Another leads as soon as this process is gone. */
 const ENDS_MS = 2_000;
@@ -36,15 +37,18 @@ async function start({ config, logger, shutdown }: Start): Promise<void> {
     ready: () => readiness(relay, probe),
     metrics: () => metrics.text(),
   });
+  const tracing = await startTracing({ settings: config.traces, serviceName: "junban-relay", logger });
   try {
     await checkServices({ config, logger, shutdown, probe });
     shutdown.signal.throwIfAborted();
     const worker = `${hostname()}:${process.pid}`;
-    const opened = openRelay({ config, worker, logger, registry: metrics.registry });
+    const { registry } = metrics;
+    const opened = openRelay({ config, worker, logger, registry, tracing: tracing ?? undefined });
     relay = opened;
     const deadlineMs = Math.min(ENDS_MS, config.shutdownGraceMs / 2);
     shutdown.add({ name: "relay", run: () => opened.close({ deadlineMs }) });
   } finally {
+    if (tracing !== null) shutdown.add({ name: "traces", run: () => tracing.close() });
     shutdown.add({ name: "probe", run: () => probe.close() });
     shutdown.add({ name: "health server", run: () => http.close() });
   }

@@ -2,13 +2,15 @@ import { consume, EvictionWatch, refuseEviction } from "@junban/event-queues";
 import type { ConsumeOptions } from "@junban/event-queues";
 import { createLanes } from "@junban/handoff-lock";
 import type { LanesOptions } from "@junban/handoff-lock";
+import type { OrderStore } from "@junban/order-store";
 import type { Config } from "@junban/service";
+import type { Tracing } from "@junban/tracing";
 import type { Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import { endWithin } from "./end-within.ts";
 import { createFleetWorker } from "./fleet-worker.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
-import type { FleetLogger } from "./ports.ts";
+import type { FleetLogger, StartConsuming } from "./ports.ts";
 import type { Services } from "./services.ts";
 
 export interface OpenFleetOptions {
@@ -17,6 +19,8 @@ export interface OpenFleetOptions {
   readonly logger: FleetLogger;
   /** Where the metrics live; default a registry of the worker's own. */
   readonly registry?: Registry;
+  /** Present when the way of events is traced. */
+  readonly tracing?: Pick<Tracing, "jobs" | "apply"> | undefined;
 }
 
 export interface OpenFleet {
@@ -25,12 +29,14 @@ export interface OpenFleet {
   close(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
+type Handlers = Parameters<StartConsuming>[0];
+
 /** Longest wait for lanes to be left once nothing is served any more. */
 const LEAVING_MS = 1_000;
 
 /** Starts one fleet process on open services: jobs are fetched from here on. */
-export function openFleet({ config, services, logger, registry }: OpenFleetOptions): OpenFleet {
-  const { redis, store } = services;
+export function openFleet({ config, services, logger, registry, tracing }: OpenFleetOptions): OpenFleet {
+  const { redis } = services;
   let leaseLost: FleetWorker["leaseLost"] = () => {};
   const lanes = createLanes({
     ...laneOptions(config, redis),
@@ -49,8 +55,9 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
     config,
     lanes,
     maintenance,
-    store,
-    consume: (handlers) => consume({ ...consumeOptions(config, redis), ...handlers }),
+    store: watchedStore(services.store, tracing),
+    consume: (handlers) =>
+      consume({ ...consumeOptions(config, redis), ...watchedHandlers(handlers, tracing) }),
     probeRedis: () => services.probeRedis(),
     pausedQueues: () => services.pausedQueues(),
     mayEvict: () => evictionWatch.mayEvict,
@@ -66,6 +73,17 @@ export function openFleet({ config, services, logger, registry }: OpenFleetOptio
       await endWithin([lanes.close(), maintenance.close()], LEAVING_MS);
     },
   };
+}
+
+/** Where nobody traces, both are what they were: the way of an event then passes nothing more than before. */
+function watchedStore(store: OrderStore, tracing: OpenFleetOptions["tracing"]): OrderStore {
+  return tracing === undefined
+    ? store
+    : { ...store, apply: tracing.apply((batches) => store.apply(batches)) };
+}
+
+function watchedHandlers(handlers: Handlers, tracing: OpenFleetOptions["tracing"]): Handlers {
+  return tracing === undefined ? handlers : { ...handlers, process: tracing.jobs(handlers.process) };
 }
 
 function laneOptions(config: Config, redis: Redis): LanesOptions {

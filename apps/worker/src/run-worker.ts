@@ -3,6 +3,7 @@ import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
+import { startTracing } from "@junban/tracing";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
 import { openServices } from "./services.ts";
@@ -44,18 +45,21 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
   // with nothing else open yet.
   const http = await startHealth({ config, metrics, worker: () => worker });
   const services = openServices({ config, ...(decide === undefined ? {} : { decide }) });
+  const started = await startTracing({ settings: config.traces, serviceName: "junban-worker", logger });
+  const tracing = started ?? undefined;
   // The last steps of the end. The fleet's own, added below, has to come before them.
-  const closeRest = { name: "connections", run: () => services.close() };
+  const closeRest = { name: "connections", run: () => closeAll([services, tracing]) };
   const closeHttp = { name: "health server", run: () => http.close() };
   try {
     await checkServices({ config, logger, shutdown, services });
     shutdown.signal.throwIfAborted();
-    const fleet = openFleet({ config, services, logger, registry: metrics.registry });
+    const { registry } = metrics;
+    const fleet = openFleet({ config, services, logger, registry, tracing });
     worker = fleet.worker;
     const deadlineMs = Math.max(config.shutdownGraceMs - CLOSING_MS, config.shutdownGraceMs / 2);
     shutdown.add({ name: "fleet", run: () => fleet.close({ deadlineMs }) });
     if (config.relay === "on") {
-      const relay = openRelay({ config, worker: services.name, logger, registry: metrics.registry });
+      const relay = openRelay({ config, worker: services.name, logger, registry, tracing });
       // Behind the fleet, whose last commits it still may pass on.
       shutdown.add({ name: "relay", run: () => relay.close({ deadlineMs: RELAY_ENDS_MS }) });
     }
@@ -65,6 +69,11 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
   }
   const { families, concurrency, leaseMs, prefix } = config;
   logger.info({ families, concurrency, leaseMs, prefix, httpPort: http.port }, "the worker serves");
+}
+
+/** Side by side, so that spans which nobody takes cost the grace nothing. */
+async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(parts.map(async (part) => part?.close()));
 }
 
 async function startHealth(options: {

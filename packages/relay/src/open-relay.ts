@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createUpdatesPublisher } from "@junban/event-queues";
+import { createUpdatesPublisher, type UpdatesPublisher } from "@junban/event-queues";
 import { openOutbox } from "@junban/order-store";
 import type { Registry } from "prom-client";
 import type { RelayLogger } from "./ports.ts";
@@ -19,6 +19,8 @@ export interface OpenRelayOptions {
   readonly worker: string;
   readonly logger: RelayLogger;
   readonly registry: Registry;
+  /** Present when the way of events is traced. */
+  readonly tracing?: { updates(updates: UpdatesPublisher): UpdatesPublisher } | undefined;
 }
 
 export interface OpenRelay {
@@ -39,11 +41,12 @@ const LONGEST_STATEMENT_MS = 5_000;
 const REDIS_TIMEOUT_MS = 2_000;
 
 /** A relay on connections of its own, so that neither it nor the fleet ever waits for the other. Waits for nothing. */
-export function openRelay({ config, worker, logger, registry }: OpenRelayOptions): OpenRelay {
+export function openRelay({ config, worker, logger, registry, tracing }: OpenRelayOptions): OpenRelay {
   const { databaseUrl, redisUrl, prefix, updatesCap: cap } = config;
   const statementTimeoutMs = Math.min(config.statementTimeoutMs, LONGEST_STATEMENT_MS);
   const outbox = openOutbox({ databaseUrl, worker, statementTimeoutMs });
-  const updates = createUpdatesPublisher({ redis: redisUrl, prefix, timeoutMs: REDIS_TIMEOUT_MS });
+  const plain = createUpdatesPublisher({ redis: redisUrl, prefix, timeoutMs: REDIS_TIMEOUT_MS });
+  const updates = tracing === undefined ? plain : tracing.updates(plain);
   const relay = createRelay({ outbox, updates, cap, logger, observer: new RelayMetrics(registry) });
   return {
     get leads() {

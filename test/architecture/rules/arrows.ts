@@ -15,6 +15,8 @@ export const SIBLINGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["operations", ["orders", "handoff-lock", "order-store", "event-queues"]],
   // Its forwarder is lent a publisher: a producer that only enqueues installs no queue.
   ["upstream-outbox", ["orders"]],
+  // Types of the ports that it wraps; no part knows of it.
+  ["tracing", ["orders", "event-queues", "order-store", "service"]],
   ["order-stories", ["orders"]],
   ["order-updates", ["event-queues", "handoff-lock"]],
   ["trial", ["orders", "order-store", "order-stories", "sandbox"]],
