@@ -10,7 +10,7 @@ export interface StartTracingOptions {
   readonly logger: OutageLogger;
 }
 
-/** Null when traces are off: then nothing of OpenTelemetry is even loaded. */
+/** Null when traces are off: then neither SDK nor exporter is even loaded. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracing | null> {
   const { settings, serviceName, logger } = options;
   if (settings === null) return null;
