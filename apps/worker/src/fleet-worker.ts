@@ -111,6 +111,9 @@ class Fleet implements FleetWorker {
       poolInUse: () => store.poolInUse(),
       activeJobs: () => this.activeJobs(),
       turns: () => this.#server.turns,
+      sweeps: () => this.sweeps(),
+      mayEvict: options.mayEvict ?? (() => false),
+      isRefused: () => this.#consumption.refusal() !== null,
       registry: options.registry ?? new Registry(),
     });
     this.#seats = new LocalSeats({ waitMs: config.waitMs });

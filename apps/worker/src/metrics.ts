@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 import type { JobObserver } from "./job.ts";
 import type { LaneObserver } from "./lane-server.ts";
-import { OutboxGauges } from "./outbox-gauges.ts";
+import { SweepGauges } from "./sweep-gauges.ts";
 import type { SweepReport } from "./sweeper.ts";
 
 const LATENCY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -20,6 +20,10 @@ export interface FleetMetricsOptions {
   readonly poolInUse: () => number;
   readonly activeJobs: () => number;
   readonly turns: () => number;
+  readonly sweeps: () => boolean;
+  readonly mayEvict: () => boolean;
+  /** Whether Redis refuses to hand out jobs. */
+  readonly isRefused: () => boolean;
 }
 
 /**
@@ -36,17 +40,13 @@ export class FleetMetrics implements LaneObserver, JobObserver {
   readonly #leasesLost: Counter<"why">;
   readonly #stepsBack: Counter;
   readonly #unusable: Counter;
-  readonly #deepest: Gauge;
-  readonly #standing: Gauge;
-  readonly #held: Gauge;
-  readonly #dead: Gauge;
-  readonly #outbox: OutboxGauges;
+  readonly #sweep: SweepGauges;
 
-  constructor({ registry, poolInUse, activeJobs, turns }: FleetMetricsOptions) {
+  constructor(options: FleetMetricsOptions) {
+    const { registry, poolInUse, activeJobs, turns, sweeps, mayEvict, isRefused } = options;
     this.#registry = registry;
     const registers = [registry];
     const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
-    const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
     const read = (name: string, help: string, value: () => number): void => {
       // The registry keeps it; `collect` is called at each scrape.
       const watched: Gauge = new Gauge({ name, help, registers, collect: () => watched.set(value()) });
@@ -83,23 +83,19 @@ export class FleetMetrics implements LaneObserver, JobObserver {
       "junban_unusable_jobs_total",
       "Jobs failed for good because they carry no usable envelope",
     );
-    this.#deepest = gauge(
-      "junban_lane_depth_deepest",
-      "Requests in the deepest lane; from the sweeping process",
-    );
-    this.#standing = gauge(
-      "junban_requests_standing",
-      "Requests in all lanes, those being served included; from the sweeping process",
-    );
-    this.#held = gauge("junban_deferrals_held", "Events held for a prerequisite; from the sweeping process");
-    this.#dead = gauge(
-      "junban_dead_letters",
-      "Events that failed and halt their order; from the sweeping process",
-    );
-    this.#outbox = new OutboxGauges(registry);
+    this.#sweep = new SweepGauges(registry);
     read("junban_pg_pool_in_use", "Postgres connections in use", poolInUse);
     read("junban_jobs_active", "Jobs in the slots of this process", activeJobs);
     read("junban_turns", "Lanes served by this process at this moment", turns);
+    read("junban_sweeps", "1 while this process sweeps, and tells the fleet's figures", () =>
+      Number(sweeps()),
+    );
+    read("junban_redis_may_evict", "1 while the policy of Redis lets it drop keys", () => Number(mayEvict()));
+    read(
+      "junban_redis_refuses",
+      "1 while Redis answers and lets nothing be fetched, as when it is full",
+      () => Number(isRefused()),
+    );
     this.#startAtZero();
   }
 
@@ -145,13 +141,8 @@ export class FleetMetrics implements LaneObserver, JobObserver {
     this.#groupEvents.observe(events);
   }
 
-  swept({ deepestLane, standing, gauges }: SweepReport): void {
-    this.#deepest.set(deepestLane);
-    this.#standing.set(standing);
-    if (gauges === null) return;
-    this.#held.set(gauges.held);
-    this.#dead.set(gauges.failed);
-    this.#outbox.set(gauges);
+  swept(report: SweepReport): void {
+    this.#sweep.set(report);
   }
 
   /** Series that exist from the start, so that "no event failed" reads 0 and not "no data". */

@@ -6,10 +6,11 @@ import type { OrderStore } from "@junban/order-store";
 import type { Config } from "@junban/service";
 import type { Tracing } from "@junban/tracing";
 import type { Redis } from "ioredis";
-import type { Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { endWithin } from "./end-within.ts";
 import { createFleetWorker } from "./fleet-worker.ts";
 import type { FleetWorker } from "./fleet-worker.ts";
+import { exposeLimits } from "./limit-gauges.ts";
 import type { FleetLogger, StartConsuming } from "./ports.ts";
 import type { Services } from "./services.ts";
 
@@ -35,8 +36,15 @@ type Handlers = Parameters<StartConsuming>[0];
 const LEAVING_MS = 1_000;
 
 /** Starts one fleet process on open services: jobs are fetched from here on. */
-export function openFleet({ config, services, logger, registry, tracing }: OpenFleetOptions): OpenFleet {
+export function openFleet({
+  config,
+  services,
+  logger,
+  registry = new Registry(),
+  tracing,
+}: OpenFleetOptions): OpenFleet {
   const { redis } = services;
+  exposeLimits(registry, config);
   let leaseLost: FleetWorker["leaseLost"] = () => {};
   const lanes = createLanes({
     ...laneOptions(config, redis),
@@ -62,7 +70,7 @@ export function openFleet({ config, services, logger, registry, tracing }: OpenF
     pausedQueues: () => services.pausedQueues(),
     mayEvict: () => evictionWatch.mayEvict,
     logger,
-    ...(registry === undefined ? {} : { registry }),
+    registry,
   });
   leaseLost = (why) => worker.leaseLost(why);
   return {

@@ -14,12 +14,21 @@ export interface SweepReport {
   readonly gauges: StoreGauges | null;
 }
 
-/** What a process says that does not sweep: another speaks for the fleet. */
-const NOTHING_TO_SAY: SweepReport = {
-  deepestLane: 0,
-  standing: 0,
-  gauges: { held: 0, halted: 0, failed: 0, alerts: 0, outboxUnpublished: 0, outboxLagMs: 0, outboxParked: 0 },
+const NOTHING_STORED: StoreGauges = {
+  held: 0,
+  heldDueSoon: 0,
+  halted: 0,
+  failed: 0,
+  alerts: 0,
+  overCaptures: 0,
+  cancelledShipments: 0,
+  outboxUnpublished: 0,
+  outboxLagMs: 0,
+  outboxParked: 0,
 };
+
+/** What a process says that does not sweep: another speaks for the fleet. */
+const NOTHING_TO_SAY: SweepReport = { deepestLane: 0, standing: 0, gauges: NOTHING_STORED };
 
 export interface SweeperOptions {
   readonly lanes: LaneUpkeep;

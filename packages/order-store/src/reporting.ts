@@ -12,6 +12,8 @@ import type { DeadLetter, EventReport, HeldReport, OrderReport, StoreGauges, Sto
 
 /** Unpublished outbox rows are counted up to here. */
 const OUTBOX_COUNTED = 100_000;
+/** How near its deadline a held event is worth somebody's look. */
+const DUE_SOON = "2 hours";
 
 type Reader = Pick<MaintenanceContext, "pool" | "limits">;
 type OrderRow = Pick<Selectable<Orders>, (typeof ORDER_COLUMNS)[number] | "placed_at" | "updated_at">;
@@ -93,9 +95,16 @@ const countEvents = statement<NoValues>()("count_events", () =>
 const gaugesNow = statement<NoValues>()("gauges_now", () =>
   db.selectNoFrom([
     sql<number>`(select count(*) from order_events where outcome = 'deferred')`.as("held"),
+    sql<number>`(select count(*) from order_events where outcome = 'deferred'
+      and deferred_until <= clock_timestamp() + ${sql.lit(DUE_SOON)}::interval)`.as("heldDueSoon"),
     sql<number>`(select count(*) from orders where halted)`.as("halted"),
     sql<number>`(select count(*) from order_events where outcome = 'failed')`.as("failed"),
     sql<number>`(select count(*) from order_events where alert)`.as("alerts"),
+    sql<number>`(select count(*) from order_events where alert and reason = 'OVER_CAPTURE')`.as(
+      "overCaptures",
+    ),
+    sql<number>`(select count(*) from order_events where alert and type = 'inventory.shipped'
+      and reason in ('ORDER_CANCELLED', 'LINE_CANCELLED'))`.as("cancelledShipments"),
     sql<number>`(select count(*) from (select 1 from outbox where published_at is null limit ${sql.lit(OUTBOX_COUNTED)}) as counted)`.as(
       "unpublished",
     ),
@@ -219,14 +228,29 @@ export async function summary(reader: Reader): Promise<StoreSummary> {
 
 function gaugesOf(
   counted:
-    | Record<"held" | "halted" | "failed" | "alerts" | "unpublished" | "lag" | "parked", number>
+    | Record<
+        | "held"
+        | "heldDueSoon"
+        | "halted"
+        | "failed"
+        | "alerts"
+        | "overCaptures"
+        | "cancelledShipments"
+        | "unpublished"
+        | "lag"
+        | "parked",
+        number
+      >
     | undefined,
 ): StoreGauges {
   return {
     held: counted?.held ?? 0,
+    heldDueSoon: counted?.heldDueSoon ?? 0,
     halted: counted?.halted ?? 0,
     failed: counted?.failed ?? 0,
     alerts: counted?.alerts ?? 0,
+    overCaptures: counted?.overCaptures ?? 0,
+    cancelledShipments: counted?.cancelledShipments ?? 0,
     outboxUnpublished: counted?.unpublished ?? 0,
     outboxLagMs: Math.max(0, Math.round(counted?.lag ?? 0)),
     outboxParked: counted?.parked ?? 0,

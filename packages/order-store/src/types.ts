@@ -124,10 +124,16 @@ export type DeadLetter = Omit<EventReport, "event" | "raw">;
 export interface StoreGauges {
   /** Events that wait, for whatever reason. */
   readonly held: number;
+  /** Of those, how many reach their deadline within two hours, or have passed it. */
+  readonly heldDueSoon: number;
   /** Orders that stand behind a failed event. */
   readonly halted: number;
   readonly failed: number;
   readonly alerts: number;
+  /** Of the alerts, captures of more than was authorized. */
+  readonly overCaptures: number;
+  /** Of the alerts, shipments of what had been cancelled, a whole order or a line's pieces. */
+  readonly cancelledShipments: number;
   /** News not passed on yet, counted up to 100,000. */
   readonly outboxUnpublished: number;
   /** Age of the oldest of them, in milliseconds; 0 when there is none. */

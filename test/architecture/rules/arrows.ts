@@ -76,6 +76,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/gateway", ["apps/gateway"]],
   ["test/forwarder", ["test/fleet", "test/upstream-outbox"]],
   ["test/tracing", ["test/fleet"]],
+  ["test/observability", ["test/fleet"]],
   ["test/explore", ["test/fleet", "test/handoff-lock"]],
   ["test/mutation", ["test/architecture"]],
   ["test/upgrades", ["test/fleet", "test/handoff-lock", "test/mutation"]],
