@@ -78,6 +78,7 @@ describe("readyz while both services answer", () => {
         consumption: "refused",
         why: "REDIS_OUT_OF_MEMORY",
       });
+      expect((await worker.get("/metrics")).text).toContain("junban_redis_refuses 1\n");
       await expect(publish(place, eventsOf(freshLcid(), 1))).rejects.toMatchObject({
         code: "REDIS_OUT_OF_MEMORY",
       });
@@ -109,6 +110,7 @@ describe("readyz while both services answer", () => {
       await expectReadiness(worker, READY);
       await redis.config("SET", "maxmemory-policy", "allkeys-lru");
       await expectReadiness(worker, { status: 503, redis: "may-evict", consumption: "moving" });
+      expect((await worker.get("/metrics")).text).toContain("junban_redis_may_evict 1\n");
       await redis.config("SET", "maxmemory-policy", "volatile-ttl");
       await eventually(() => linesAbout(worker, "may drop locks, lines and jobs") === 2, NOTICED);
       expect(worker.tree.stdout()).toMatch(/"level":"error".*maxmemory-policy volatile-ttl/);
