@@ -12,9 +12,12 @@ const NO_LINES = { debug: () => {}, info: () => {}, warn: () => {}, error: () =>
 const LEASE_MS = 100;
 const EMPTY_GAUGES = {
   held: 3,
+  heldDueSoon: 0,
   halted: 0,
   failed: 0,
   alerts: 0,
+  overCaptures: 0,
+  cancelledShipments: 0,
   outboxUnpublished: 0,
   outboxLagMs: 0,
   outboxParked: 0,

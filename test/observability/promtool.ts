@@ -53,7 +53,7 @@ async function unpackDebian(kept: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "junban-promtool-"));
   try {
     await run("apt-get", ["-q", "download", "prometheus"], { cwd: folder, timeout: DOWNLOAD_MS });
-    const [archive = ""] = (await readdir(folder)).filter((name) => name.endsWith(".deb"));
+    const archive = (await readdir(folder)).find((name) => name.endsWith(".deb")) ?? "";
     await run("dpkg-deb", ["-x", archive, "unpacked"], { cwd: folder, timeout: DOWNLOAD_MS });
     await mkdir(CACHE, { recursive: true });
     // Two runs may get here at once; each puts a whole file there in one step.
@@ -68,9 +68,8 @@ async function unpackDebian(kept: string): Promise<string> {
 
 /** Slim images come without package lists. */
 async function updateAndUnpack(kept: string): Promise<string> {
-  const prefix = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
-  const [file = "", ...args] = [...prefix, "apt-get", "-q", "update"];
-  await run(file, args, { timeout: DOWNLOAD_MS });
+  const [file, prefix] = process.getuid?.() === 0 ? ["apt-get", []] : ["sudo", ["-n", "apt-get"]];
+  await run(file, [...prefix, "-q", "update"], { timeout: DOWNLOAD_MS });
   return unpackDebian(kept);
 }
 

@@ -23,7 +23,7 @@ interface Stage {
   readonly here: TracedProcess;
   readonly worker: WorkerProcess;
   readonly handled: number[];
-  publish(...events: readonly object[]): Promise<void>;
+  readonly publish: (...events: readonly object[]) => Promise<void>;
 }
 
 /** A worker with its relay, a publisher and a subscriber in this process, all of them traced. */
@@ -47,8 +47,8 @@ async function openStage(): Promise<Stage> {
     OTEL_EXPORTER_OTLP_ENDPOINT: here.receiver.url,
   });
   const publish = async (...events: readonly object[]): Promise<void> => {
-    for (const result of await publisher.publishAll(events))
-      expect(result).toMatchObject({ kind: "published" });
+    const results = await publisher.publishAll(events);
+    expect(results.filter(({ kind }) => kind === "refused")).toEqual([]);
   };
   return { place, here, worker, handled, publish };
 }
@@ -92,14 +92,14 @@ test(
     const services = new Set(spans.map(({ service }) => service));
     expect([...services].toSorted()).toEqual(["junban-worker", SERVICE]);
     // A transaction serves many events and is nobody's child: they and it are linked.
-    const commit = spans.find(({ spanId }) => spanId === applied.links[0]?.spanId);
-    expect(commit).toMatchObject({ name: "commit", parentSpanId: "" });
-    expect(commit?.links).toContainEqual({ traceId: published.traceId, spanId: published.spanId });
+    const transaction = spans.find(({ spanId }) => spanId === applied.links[0]?.spanId);
+    expect(transaction).toMatchObject({ name: "transaction", parentSpanId: "" });
+    expect(transaction?.links).toContainEqual({ traceId: published.traceId, spanId: published.spanId });
     const passedOn = spans.filter(({ name }) => name === "pass on").flatMap(({ links }) => links);
     expect(passedOn).toContainEqual({ traceId: published.traceId, spanId: published.spanId });
     // The lane's time ends where the transaction begins.
     const stood = spanNamed(spans, "stand {payment}");
-    expect(stood.startNanos <= stood.endNanos && stood.endNanos <= commit!.endNanos).toBe(true);
+    expect(stood.startNanos <= stood.endNanos && stood.endNanos <= transaction!.endNanos).toBe(true);
     expect(spans.every(({ statusCode }) => statusCode !== 2)).toBe(true);
     expect(bodies.join("\n")).not.toContain("canary-reference");
   },

@@ -76,14 +76,14 @@ describe("the application of events", () => {
     await expect(failing([batch({ traceparent: SAMPLED })])).rejects.toBe(error);
     await here.flush();
     const kinds = here.receiver.spans
-      .filter(({ name }) => name === "apply {payment}" || name === "commit")
+      .filter(({ name }) => name === "apply {payment}" || name === "transaction")
       .map(({ name, attributes }) => [name, attributes["error.type"]]);
     expect(kinds).toEqual([
       ["apply {payment}", undefined],
       ["apply {payment}", "passing"],
-      ["commit", undefined],
+      ["transaction", undefined],
       ["apply {payment}", "RangeError"],
-      ["commit", "RangeError"],
+      ["transaction", "RangeError"],
     ]);
     expect(here.receiver.bodies.join("\n")).not.toContain("canary-message");
   });
@@ -95,7 +95,7 @@ describe("the application of events", () => {
     );
     await apply([batch({}, { traceparent: NOT_SAMPLED }, { traceparent: "rubbish" })]);
     await here.flush();
-    expect(here.receiver.spans.map(({ name, links }) => [name, links])).toEqual([["commit", []]]);
+    expect(here.receiver.spans.map(({ name, links }) => [name, links])).toEqual([["transaction", []]]);
   });
 
   test("never shows an event standing for a negative time, whatever the clock of Redis says", async () => {
@@ -105,6 +105,7 @@ describe("the application of events", () => {
     await here.flush();
     const { startNanos, endNanos } = spanNamed(here.receiver.spans, "stand {payment}");
     expect(endNanos - startNanos).toBe(0n);
+    expect(startNanos <= spanNamed(here.receiver.spans, "apply {payment}").endNanos).toBe(true);
   });
 });
 

@@ -99,8 +99,12 @@ describe("traces that nobody asked for", () => {
       const tree = await startProcess({
         command: process.execPath,
         args: [
-          ...["--import", "tsx", "--conditions", "@junban/source"],
-          ...["--import", fileURLToPath(new URL("tell-modules.process.ts", import.meta.url))],
+          "--import",
+          "tsx",
+          "--conditions",
+          "@junban/source",
+          "--import",
+          fileURLToPath(new URL("tell-modules.process.ts", import.meta.url)),
           fileURLToPath(new URL("../../apps/worker/src/main.ts", import.meta.url)),
         ],
         env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", ...environmentOf(place) },

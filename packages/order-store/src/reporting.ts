@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { derive, OrderState, type EventEnvelope, type Line } from "@junban/orders";
 import { sql, type Selectable } from "kysely";
 import { EVENT_COLUMNS, LINE_COLUMNS, ORDER_COLUMNS } from "./columns.ts";
@@ -106,12 +107,12 @@ const gaugesNow = statement<NoValues>()("gauges_now", () =>
     sql<number>`(select count(*) from order_events where alert and type = 'inventory.shipped'
       and reason in ('ORDER_CANCELLED', 'LINE_CANCELLED'))`.as("cancelledShipments"),
     sql<number>`(select count(*) from (select 1 from outbox where published_at is null limit ${sql.lit(OUTBOX_COUNTED)}) as counted)`.as(
-      "unpublished",
+      "outboxUnpublished",
     ),
     // The oldest by number; numbers are given in nearly the order of time, and this one the primary key answers.
     sql<number>`coalesce((select extract(epoch from clock_timestamp() - created_at) * 1000 from outbox
-      where published_at is null order by id limit 1), 0)::double precision`.as("lag"),
-    sql<number>`(select count(*) from outbox_parked)`.as("parked"),
+      where published_at is null order by id limit 1), 0)::double precision`.as("outboxLagMs"),
+    sql<number>`(select count(*) from outbox_parked)`.as("outboxParked"),
   ]),
 );
 export const ping = statement<NoValues>()("ping", () => db.selectNoFrom(sql<number>`1`.as("answer")));
@@ -226,35 +227,9 @@ export async function summary(reader: Reader): Promise<StoreSummary> {
   }
 }
 
-function gaugesOf(
-  counted:
-    | Record<
-        | "held"
-        | "heldDueSoon"
-        | "halted"
-        | "failed"
-        | "alerts"
-        | "overCaptures"
-        | "cancelledShipments"
-        | "unpublished"
-        | "lag"
-        | "parked",
-        number
-      >
-    | undefined,
-): StoreGauges {
-  return {
-    held: counted?.held ?? 0,
-    heldDueSoon: counted?.heldDueSoon ?? 0,
-    halted: counted?.halted ?? 0,
-    failed: counted?.failed ?? 0,
-    alerts: counted?.alerts ?? 0,
-    overCaptures: counted?.overCaptures ?? 0,
-    cancelledShipments: counted?.cancelledShipments ?? 0,
-    outboxUnpublished: counted?.unpublished ?? 0,
-    outboxLagMs: Math.max(0, Math.round(counted?.lag ?? 0)),
-    outboxParked: counted?.parked ?? 0,
-  };
+function gaugesOf(counted: StoreGauges | undefined): StoreGauges {
+  assert(counted !== undefined, "a select without a table answers with one row");
+  return { ...counted, outboxLagMs: Math.max(0, Math.round(counted.outboxLagMs)) };
 }
 
 function heldReport(

@@ -9,18 +9,18 @@ import {
 import type { Context, Link, Span } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 
-const PROPAGATOR = new W3CTraceContextPropagator();
-
 /** The trace that an event, or what downstream is told of one, names in its attributes; null when it names none. */
 export function contextCarriedBy(event: EventEnvelope | null): Context | null {
   const carried = traceContextOf(event);
-  return carried === null ? null : PROPAGATOR.extract(ROOT_CONTEXT, carried, defaultTextMapGetter);
+  return carried === null
+    ? null
+    : new W3CTraceContextPropagator().extract(ROOT_CONTEXT, carried, defaultTextMapGetter);
 }
 
 /** A span in the form in which events carry it. */
 export function carriedForm(span: Span): Partial<TraceContext> {
   const carrier: Partial<TraceContext> = {};
-  PROPAGATOR.inject(trace.setSpan(ROOT_CONTEXT, span), carrier, defaultTextMapSetter);
+  new W3CTraceContextPropagator().inject(trace.setSpan(ROOT_CONTEXT, span), carrier, defaultTextMapSetter);
   return carrier;
 }
 

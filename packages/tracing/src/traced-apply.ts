@@ -50,7 +50,7 @@ function followed({ body, publishedAtMs }: StandingEvent): Followed | null {
 function startTransaction(tracer: Tracer, lanes: readonly (readonly (Followed | null)[])[]): Span {
   const events = lanes.flat();
   return tracer.startSpan(
-    "commit",
+    "transaction",
     {
       kind: SpanKind.CLIENT,
       links: linksWith(events.map((event) => event?.carried ?? null)),

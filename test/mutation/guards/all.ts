@@ -11,6 +11,7 @@ import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { RELAY_GUARDS } from "./relay.ts";
 import { SERVICE_GUARDS } from "./service.ts";
+import { TRACING_GUARDS } from "./tracing.ts";
 import { UPSTREAM_OUTBOX_GUARDS } from "./upstream-outbox.ts";
 import { WORKER_GUARDS } from "./worker.ts";
 
@@ -30,4 +31,5 @@ export const GUARDS: readonly Guard[] = [
   ...UPSTREAM_OUTBOX_GUARDS,
   ...GATEWAY_GUARDS,
   ...OPERATIONS_GUARDS,
+  ...TRACING_GUARDS,
 ];
