@@ -48,8 +48,8 @@ test(
     });
     const relay = await launch("relay", traced);
     const worker = await startWorker(place, traced);
-    const line = await gateway.waitForLine("the gateway serves", { withinMs: 60_000 });
-    const { port } = JSON.parse(line) as { port: number };
+    const told = await gateway.waitForLine("the gateway serves", { withinMs: 60_000 });
+    const { port } = JSON.parse(told) as { port: number };
     const [own, remote] = [placed(freshLcid()), placed(freshLcid())];
     const send = async (event: object, headers: Environment): Promise<void> => {
       const { status } = await fetch(`http://127.0.0.1:${port}/events`, {
@@ -63,7 +63,7 @@ test(
     // In binary mode the attribute is a header.
     const { data, ...attributes } = remote;
     const named = Object.entries({ ...attributes, traceparent: REMOTE });
-    const headers = Object.fromEntries(named.map(([name, value]) => [`ce-${name}`, String(value)]));
+    const headers = Object.fromEntries(named.map(([name, value]) => [`ce-${name}`, value]));
     await send(data as object, { "content-type": "application/json", ...headers });
 
     const publishedBy = (traceId: string): string[] =>

@@ -29,8 +29,6 @@ export interface FleetFacts {
   readonly paused: readonly Family[];
   readonly updates: UpdateBacklog;
   readonly gauges: StoreGauges;
-  /** Held events whose deadline is within two hours, up to 1,000. */
-  readonly heldNearDeadline: number;
   /** Orders with held events that are overdue, up to 1,000: somebody should have ended them. */
   readonly overdue: number;
   /** Orders whose release was interrupted, up to 1,000. */
@@ -57,8 +55,6 @@ export interface DoctorOptions {
   readonly explain: (error: unknown) => string;
 }
 
-/** Deadlines within this are near. */
-const NEAR_DEADLINE_MS = 2 * 3_600_000;
 const COUNTED = 1_000;
 const LOSING_SHOWN = 10;
 
@@ -82,13 +78,12 @@ export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFac
 }
 
 async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFacts> {
-  const [workers, counts, paused, updates, gauges, near, overdue, halfReleased, busy] = await Promise.all([
+  const [workers, counts, paused, updates, gauges, overdue, halfReleased, busy] = await Promise.all([
     queues.workers(),
     queues.counts(),
     queues.paused(),
     queues.updates(),
     store.gauges(),
-    store.listHeld({ dueWithinMs: NEAR_DEADLINE_MS, limit: COUNTED }),
     store.dueHeld({ limit: COUNTED }),
     store.stuckHalted({ limit: COUNTED }),
     readBusyLanes(lanes, { shown: LOSING_SHOWN }),
@@ -104,7 +99,6 @@ async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFac
     paused,
     updates,
     gauges,
-    heldNearDeadline: near.length,
     overdue: overdue.length,
     halfReleased: halfReleased.length,
     losing: busy.losing,

@@ -48,8 +48,8 @@ function judgeService({ workers, queued, paused }: FleetFacts): Judgement[] {
   return found;
 }
 
-function judgeOrders({ gauges, deadJobs, heldNearDeadline, overdue, halfReleased }: FleetFacts): Judgement[] {
-  const { halted, alerts } = gauges;
+function judgeOrders({ gauges, deadJobs, overdue, halfReleased }: FleetFacts): Judgement[] {
+  const { halted, alerts, heldDueSoon } = gauges;
   const found: Judgement[] = [];
   if (halted > 0) {
     found.push({
@@ -69,11 +69,11 @@ function judgeOrders({ gauges, deadJobs, heldNearDeadline, overdue, halfReleased
       fix: "look again in a minute; then at the log of the workers",
     });
   }
-  if (heldNearDeadline > 0) {
+  if (heldDueSoon > 0) {
     found.push({
       code: "HELD_NEAR_DEADLINE",
       severity: "warning",
-      says: `${counted(heldNearDeadline, "held event reaches its", "held events reach their")} deadline within two hours`,
+      says: `${counted(heldDueSoon, "held event reaches its", "held events reach their")} deadline within two hours`,
       means: "it is rejected then, because what it waits for has not come",
       fix: "junban held --due-within 2h, and ask whoever should have sent what is missing",
     });
