@@ -76,8 +76,8 @@ test("what docs/upstream-outbox.md shows is published, in order, and the metrics
   const exposed = [...metrics.matchAll(/^# TYPE (junban_forward_\w+) /gm)].map(([, name = ""]) => name);
   const named = [...page.matchAll(/`(junban_forward_\w+)`/g)].map(([, name = ""]) => name);
   expect([...new Set(named)].toSorted()).toEqual(exposed.toSorted());
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const watched = [...readme.matchAll(/(junban_forward_\w+)/g)].map(([, name = ""]) => name);
+  const overview = await readFile(join(ROOT, "docs/observability.md"), "utf8");
+  const watched = [...overview.matchAll(/(junban_forward_\w+)/g)].map(([, name = ""]) => name);
   expect(watched.length).toBeGreaterThan(0);
   expect(watched.filter((name) => !exposed.includes(name))).toEqual([]);
 }, 120_000);

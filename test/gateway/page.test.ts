@@ -75,14 +75,14 @@ test(
   LIMIT_MS,
 );
 
-test("docs/gateway.md names every metric of the gateway, and no other; README.md names none that is not there", async () => {
+test("docs/gateway.md names every metric of the gateway, and no other; docs/observability.md none that is not there", async () => {
   const gateway = await startGateway(freshPlace());
   const { text } = await gateway.health("/metrics");
   const exposed = [...text.matchAll(/^# TYPE (junban_gateway_\w+) /gm)].map(([, name = ""]) => name);
   const named = [...page.matchAll(/`(junban_gateway_\w+)`/g)].map(([, name = ""]) => name);
   expect([...new Set(named)].toSorted()).toEqual(exposed.toSorted());
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const watched = [...readme.matchAll(/(junban_gateway_\w+)/g)].map(([, name = ""]) => name);
+  const overview = await readFile(new URL("../../docs/observability.md", import.meta.url), "utf8");
+  const watched = [...overview.matchAll(/(junban_gateway_\w+)/g)].map(([, name = ""]) => name);
   expect(watched.length).toBeGreaterThan(0);
   expect(watched.filter((name) => !exposed.includes(name))).toEqual([]);
 });

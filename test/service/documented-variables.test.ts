@@ -8,14 +8,16 @@ import {
   VARIABLES,
 } from "../../packages/service/src/variables.ts";
 
-const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+const read = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), "utf8");
+const page = await read("docs/configuration.md");
+const readme = await read("README.md");
 
 function fallbackInWords(fallback: unknown): string {
   return fallback === "" ? "none" : String(fallback);
 }
 
-test("README.md names every variable with its default, and no other", () => {
-  const rows = [...readme.matchAll(/^\| `([A-Z][A-Z_]*)` \| ([^|]*) \|/gm)].map(
+test("docs/configuration.md names every variable with its default, and no other", () => {
+  const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]*)` \| ([^|]*) \|/gm)].map(
     ([, name = "", fallback = ""]) => [name, fallback.replaceAll("`", "")],
   );
   const known = Object.values(VARIABLES).map(({ name, fallback }) => [
@@ -25,11 +27,11 @@ test("README.md names every variable with its default, and no other", () => {
   expect(rows).toEqual(known);
 });
 
-test("README.md names the addresses and what only tests and demo read", () => {
+test("docs/configuration.md names the addresses and what only tests and demo read, and README.md no variable that is not there", () => {
   for (const name of [DATABASE_URL.name, REDIS_URL.name, ...FOREIGN_NAMES]) {
-    expect(readme).toContain(`\`${name}\``);
+    expect(page).toContain(`\`${name}\``);
   }
-  const named = [...readme.matchAll(/`(JUNBAN_[A-Z_]+)`/g)].map(([, name = ""]) => name);
+  const named = [...`${page}\n${readme}`.matchAll(/`(JUNBAN_[A-Z_]+)`/g)].map(([, name = ""]) => name);
   const known = new Set<string>([...Object.values(VARIABLES).map(({ name }) => name), ...FOREIGN_NAMES]);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
