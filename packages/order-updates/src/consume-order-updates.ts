@@ -93,7 +93,8 @@ export async function forgetOrderUpdates(options: {
 }
 
 /**
- * How many updates wait for each subscribed name, and how many jobs of it hold none; for metrics and alerts.
+ * How many updates wait for each subscribed name, how many jobs of it hold none, and how many processes serve it; for metrics
+ * and alerts.
  *
  * @throws {QueueUnavailableError} when Redis does not answer within five seconds.
  */
