@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import { isRefusal } from "./connection.ts";
+import { evictingPolicyIn } from "./redis-fitness.ts";
 
 /** A replica as its primary sees it. */
 export interface ReplicaFacts {
@@ -55,14 +56,13 @@ export async function readRedisFacts(client: Redis): Promise<RedisFacts> {
     asksForPassword(client),
   ]);
   const info = fieldsOf(text);
-  const policy = info.get("maxmemory_policy") ?? "noeviction";
   const limitBytes = Number(info.get("maxmemory") ?? 0);
   return {
     version: info.get("valkey_version") ?? info.get("redis_version") ?? "",
     role: info.get("role") ?? "",
     usedBytes: Number(info.get("used_memory") ?? 0),
     limitBytes: limitBytes === 0 ? null : limitBytes,
-    evictingPolicy: policy === "noeviction" ? null : policy,
+    evictingPolicy: evictingPolicyIn(text),
     appendOnly: info.get("aof_enabled") === "1",
     appendFsync,
     isWriteFailing: ["aof_last_write_status", "rdb_last_bgsave_status"].some(

@@ -10,9 +10,14 @@ export type RedisFitness = "answers" | "silent" | "may-evict";
 
 /** @throws {EvictingRedisError} unless the policy is `noeviction`, or the server does not tell it. */
 export async function refuseEviction(redis: Pick<Redis, "info">): Promise<void> {
-  const memory = await redis.info("memory");
-  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
-  if (policy !== undefined && policy !== "noeviction") throw new EvictingRedisError({ policy });
+  const policy = evictingPolicyIn(await redis.info("memory"));
+  if (policy !== null) throw new EvictingRedisError({ policy });
+}
+
+/** The memory policy that an answer to INFO names, if it lets Redis drop keys; null also when the answer names none. */
+export function evictingPolicyIn(info: string): string | null {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  return policy === undefined || policy === "noeviction" ? null : policy;
 }
 
 export interface RedisProbeOptions {

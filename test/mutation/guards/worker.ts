@@ -321,8 +321,8 @@ export const WORKER_GUARDS: readonly Guard[] = [
   {
     promise: "a Redis that may evict keys is refused",
     file: "packages/event-queues/src/redis-fitness.ts",
-    guard: 'policy !== undefined && policy !== "noeviction"',
-    without: "policy === null",
+    guard: "if (policy !== null) throw",
+    without: "if (policy === undefined) throw",
     tests: [{ file: PROCESS, title: "a Redis that may evict keys is refused with 2" }],
   },
   {

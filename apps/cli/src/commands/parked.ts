@@ -1,6 +1,7 @@
 import { PUT_BACK_AT_ONCE } from "@junban/order-store";
 import type { OrderStore, ParkedNews, PutBackResult } from "@junban/order-store";
 import { withSetting, type Registration, type Setting } from "../command.ts";
+import { agree } from "../confirm.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { count, moment } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -35,9 +36,10 @@ function registerRetry({ program, env }: Registration): void {
     )
     .argument("[number...]", "their numbers")
     .option("--all", `all of them, ${count(PUT_BACK_AT_ONCE)} at a time`)
+    .option("--yes", "with --all: do not ask")
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nExample: junban parked retry 1204")
-    .action(async (numbers: readonly string[], options: { all?: true; json?: true }) => {
+    .action(async (numbers: readonly string[], options: { all?: true; yes?: true; json?: true }) => {
       const named = numbers.map((text) =>
         wholeNumber(text, { name: "number", min: 1, max: Number.MAX_SAFE_INTEGER }),
       );
@@ -46,6 +48,17 @@ function registerRetry({ program, env }: Registration): void {
       }
       await withSetting({ env, need: ["database"] }, async (setting) => {
         const store = setting.services.store();
+        if (options.all === true) {
+          await agree(process, {
+            says:
+              "This gives every parked order update back to the relay, in its old place. " +
+              "What it still cannot pass on is parked again, and takes its time until then.",
+            yes: options.yes === true,
+            // What cannot be passed on comes back here: a script may go on.
+            isGrave: false,
+            signal: setting.signal,
+          });
+        }
         const portions = options.all === true ? everyPortion(store) : portionsOf([...new Set(named)]);
         const { back, standing, missing } = await putBack(setting, portions);
         const { printer, signal } = setting;
