@@ -1,0 +1,181 @@
+import { readConfig } from "@junban/service";
+import { describe, expect, test } from "vitest";
+import { read } from "./checkout.ts";
+import { kustomized } from "./kustomize.ts";
+import { allLaunches, COMPOSE_ROLES, composeFile, workloads } from "./launches.ts";
+
+const launches = allLaunches();
+const long = launches.filter(({ role }) => role !== "migrate");
+const defaults = readConfig({}, []);
+const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+
+describe("every file that starts a process", () => {
+  test("starts it as npm does, and without a shell", () => {
+    const npm: Record<string, string> = {
+      worker: scripts["worker"] ?? "",
+      relay: scripts["relay"] ?? "",
+      gateway: scripts["gateway"] ?? "",
+      forwarder: scripts["forward"] ?? "",
+      migrate: "exec node apps/cli/bin/junban.js migrate",
+    };
+    expect(launches.map(({ role }) => role)).toEqual(expect.arrayContaining(Object.keys(npm)));
+    for (const { where, role, command } of launches) {
+      expect(`exec ${command.join(" ")}`, where).toBe(npm[role]);
+    }
+  });
+
+  test("gives it the time that it takes for itself, and a few seconds more", () => {
+    const graceSeconds = defaults.shutdownGraceMs / 1_000;
+    const stopped = long.filter((launch) => launch.graceSeconds !== null);
+    expect(stopped).toHaveLength(long.length - 1);
+    for (const launch of stopped) {
+      expect(launch.env, launch.where).not.toHaveProperty("JUNBAN_SHUTDOWN_GRACE_MS");
+      expect((launch.graceSeconds ?? 0) - launch.beforeSeconds, launch.where).toBeGreaterThanOrEqual(
+        graceSeconds + 5,
+      );
+    }
+  });
+
+  test("sets only what there is to set, and values that are allowed", () => {
+    const values: Record<string, string> = {
+      DATABASE_URL: "postgres://127.0.0.1/junban",
+      REDIS_URL: "redis://127.0.0.1",
+    };
+    for (const { where, env } of launches) {
+      const own = Object.entries(env).filter(([name]) => !/^NODE_(ENV|OPTIONS)$/.test(name));
+      const foreign = own.filter(([name]) => !/^(JUNBAN_.+|LOG_LEVEL|DATABASE_URL|REDIS_URL)$/.test(name));
+      expect(foreign, where).toEqual([]);
+      const filled = own.map(([name, value]) => [name, filledIn(name, value, values)]);
+      expect(() => readConfig(Object.fromEntries(filled) as NodeJS.ProcessEnv, []), where).not.toThrow();
+    }
+  });
+
+  test("leaves a heap room for everything else below the limit of memory", () => {
+    const limited = long.filter(({ memoryMiB }) => memoryMiB !== null);
+    expect(limited).toHaveLength(long.length - 1);
+    for (const { where, command, env, memoryMiB } of limited) {
+      const semiMiB = Number(/--max-semi-space-size=(\d+)/.exec(command.join(" "))?.[1] ?? 16);
+      const oldMiB = Number(/^--max-old-space-size=(\d+)$/.exec(env["NODE_OPTIONS"] ?? "")?.[1]);
+      // New objects take two semi-spaces, and a third of the size while one is copied into another.
+      expect(oldMiB + 3 * semiMiB + 128, where).toBeLessThanOrEqual(memoryMiB ?? 0);
+    }
+  });
+
+  test("lets a gateway know Redis only, and nobody but a migration do without it", () => {
+    for (const { where, role, env } of launches.filter(
+      ({ where: place }) => !/systemd|Dockerfile/.test(place),
+    )) {
+      const addresses = ["DATABASE_URL", "REDIS_URL"].filter((name) => name in env);
+      const wanted = role === "gateway" ? ["REDIS_URL"] : ["DATABASE_URL", "REDIS_URL"];
+      expect(addresses, where).toEqual(where === "kubernetes junban-migrate" ? ["DATABASE_URL"] : wanted);
+    }
+  });
+});
+
+describe("ports", () => {
+  test("are those on which the processes listen", () => {
+    for (const { name, pod } of workloads()) {
+      const [{ ports = [], ...probes }] = pod.containers;
+      const byName = Object.fromEntries(ports.map((port) => [port.name, port.containerPort]));
+      if (name === "junban-migrate") continue;
+      expect(byName["health"], name).toBe(defaults.httpPort);
+      if (name === "junban-gateway") expect(byName["requests"]).toBe(defaults.gatewayPort);
+      expect(probes.startupProbe.httpGet, name).toEqual({ path: "/livez", port: "health" });
+      expect(probes.livenessProbe.httpGet, name).toEqual({ path: "/livez", port: "health" });
+      expect(probes.readinessProbe.httpGet, name).toEqual({ path: "/readyz", port: "health" });
+    }
+    expect(read("Dockerfile")).toContain(`\nEXPOSE ${defaults.httpPort} ${defaults.gatewayPort}\n`);
+  });
+
+  test("are open to other machines only in a pod's own network", () => {
+    for (const { where, env } of launches) {
+      const hosts = Object.entries(env).filter(([name]) => name.endsWith("_HTTP_HOST"));
+      const isOpen = where.startsWith("kubernetes") && !where.endsWith("migrate");
+      if (isOpen) expect(hosts.length, where).toBeGreaterThan(0);
+      else if (where !== "compose gateway") expect(hosts, where).toEqual([]);
+    }
+    for (const [name, { ports = [] }] of Object.entries(composeFile().services)) {
+      for (const port of ports) expect(port, name).toMatch(/^127\.0\.0\.1:[^:]*:-\d+\}:\d+$/);
+    }
+  });
+
+  test("of workers and their neighbours on one host differ", () => {
+    const ports = launches
+      .filter(({ where }) => /^systemd.*(?<!migrate)$/.test(where))
+      .map(({ env }) => env["JUNBAN_HTTP_PORT"]);
+    expect(new Set(ports).size).toBe(4);
+  });
+});
+
+describe("the compose file", () => {
+  const { services, configs } = composeFile();
+
+  test("lets its containers do nothing that they need not", () => {
+    for (const role of COMPOSE_ROLES) {
+      expect(services[role], role).toMatchObject({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+    }
+  });
+
+  test("asks every server and every process whether it is ready, and starts none before the schema stands", () => {
+    for (const [name, service] of Object.entries(services)) {
+      if (name !== "migrate") expect(service.healthcheck, name).toBeDefined();
+      if (!COMPOSE_ROLES.includes(name) || name === "migrate") continue;
+      expect(service["depends_on"], name).toHaveProperty("migrate", {
+        condition: "service_completed_successfully",
+      });
+      expect(service.healthcheck?.test.join(" "), name).toContain(`127.0.0.1:${defaults.httpPort}/readyz`);
+    }
+  });
+
+  test("has a Redis that keeps what it was given and evicts nothing", () => {
+    const settings = configs.redis.content.split("\n");
+    expect(settings).toEqual(expect.arrayContaining(["appendonly yes", "maxmemory-policy noeviction"]));
+    expect(settings.find((line) => line.startsWith("requirepass"))).toContain("FLEET_REDIS_PASSWORD:?");
+  });
+
+  test("takes from its environment only what the example names", () => {
+    const taken = [...read("deploy/compose/compose.yaml").matchAll(/\$\{(\w+)/g)].map(
+      ([, name]) => name ?? "",
+    );
+    const named = [...read("deploy/compose/fleet.env.example").matchAll(/^(?:# )?(\w+)=/gm)].map(
+      ([, name]) => name ?? "",
+    );
+    expect([...new Set(taken)].toSorted()).toEqual(named.toSorted());
+    expect(named.filter((name) => name.startsWith("JUNBAN_"))).toEqual([]);
+  });
+});
+
+describe("the autoscalers", () => {
+  test("leave the number of workers to themselves, and both have the same bounds", () => {
+    const manifests = kustomized("deploy/kubernetes/overlays/example");
+    const worker = manifests.find(
+      ({ kind, metadata }) => kind === "Deployment" && metadata.name === "junban-worker",
+    );
+    expect(worker?.spec).not.toHaveProperty("replicas");
+    const keda = manifests.find(({ kind }) => kind === "ScaledObject")?.spec;
+    const hpa = read("deploy/kubernetes/components/prometheus-hpa/autoscaler.yaml");
+    expect(keda).toMatchObject({
+      minReplicaCount: 2,
+      maxReplicaCount: 4,
+      scaleTargetRef: { name: "junban-worker" },
+    });
+    expect(hpa).toMatch(/minReplicas: 2\n {2}maxReplicas: 4\n/);
+    expect(hpa).toContain('averageValue: "10000"');
+    expect(keda).toMatchObject({ advanced: { scalingModifiers: { target: String(defaults.laneCap) } } });
+  });
+});
+
+/** A value as the process would see it: names of systemd and compose that stand for others are filled in. */
+function filledIn(name: string, value: string | null, known: Readonly<Record<string, string>>): string {
+  if (value === null) return known[name] ?? "";
+  if (value.includes("${FLEET_UPSTREAM")) return known[name] ?? "";
+  return value
+    .replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
+    .replaceAll(/\$\{\w+:\?[^}]*\}/g, "secret")
+    .replace("%i", "9464")
+    .replace("%d", "/run/credentials");
+}
