@@ -1,4 +1,5 @@
 import { COMMIT_GROUPS_GUARDS } from "./commit-groups.ts";
+import { DEPLOY_GUARDS } from "./deploy.ts";
 import { EVENT_QUEUES_GUARDS } from "./event-queues.ts";
 import { GATEWAY_GUARDS } from "./gateway.ts";
 import type { Guard } from "./guard.ts";
@@ -32,4 +33,5 @@ export const GUARDS: readonly Guard[] = [
   ...GATEWAY_GUARDS,
   ...OPERATIONS_GUARDS,
   ...TRACING_GUARDS,
+  ...DEPLOY_GUARDS,
 ];
