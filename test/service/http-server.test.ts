@@ -126,7 +126,7 @@ test("closing does not wait for connections that clients keep open", async () =>
   await expect(fetch(`http://127.0.0.1:${server.port}/livez`)).rejects.toThrow("fetch failed");
 });
 
-test("the process's metrics come from a registry of its own and hold the event loop's lag", async () => {
+test("the process's metrics come from a registry of its own and hold its build and the event loop's lag", async () => {
   const metrics = createProcessMetrics();
   const other = createProcessMetrics();
   onTestFinished(() => {
@@ -136,5 +136,6 @@ test("the process's metrics come from a registry of its own and hold the event l
   expect(metrics.registry).not.toBe(other.registry);
   const text = await metrics.text();
   expect(text).toMatch(/^junban_event_loop_lag_seconds \d/m);
+  expect(text).toMatch(/^junban_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   expect(text).toContain("process_resident_memory_bytes");
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Gauge, Registry, collectDefaultMetrics } from "prom-client";
 
@@ -10,10 +11,21 @@ export interface ProcessMetrics {
   close(): void;
 }
 
-/** A registry of its own (never the library's global one) with memory, CPU and the event loop's lag already in it. */
+/** All of the house carries one version, this package's too. */
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
+
+/** A registry of its own (never the library's global one) with memory, CPU, the build and the event loop's lag already in it. */
 export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "junban_build_info",
+    help: "1, with the version that this process was built from",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version }, 1);
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   const lag = new Gauge({
