@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { ConfigError } from "@junban/service";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../apps/cli/src/program.ts";
+import { isUnderstood } from "./understanding.ts";
 
 const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
 const sections = new Map(
@@ -32,19 +32,6 @@ const helpOf = (command: Command): string => {
   command.outputHelp();
   return text;
 };
-
-/** Splits as a shell would, as far as examples need it. */
-function wordsOf(line: string): string[] {
-  return [...line.matchAll(/"([^"]*)"|(\S+)/gu)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-}
-
-/** Runs an example where no address is known: one that can be understood gets as far as asking for it. */
-async function isUnderstood(example: string): Promise<boolean> {
-  const [, ...words] = wordsOf(example);
-  const program = createProgram({});
-  const ending = await program.parseAsync(words, { from: "user" }).catch((error: unknown) => error);
-  return ending instanceof ConfigError && /DATABASE_URL|REDIS_URL/u.test(ending.message);
-}
 
 test("docs/cli.md has a section for each command, and for nothing else", () => {
   expect([...sections.keys()]).toEqual(commands.map(({ path }) => path));
