@@ -4,37 +4,31 @@ import { consumeOrderUpdates, createGuardTable, type OrderUpdatesConsumer } from
 import type { EventEnvelope } from "@junban/orders";
 import { readStored, verdictOf, type Verdict } from "@junban/trial";
 import pg from "pg";
-import { inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import { type Place, SHORT_LEASE, startWorker } from "../fleet/worker-lab.ts";
-import { eventually, freshRedis } from "../support/index.ts";
-import { withClient, withDatabase } from "../support/run.ts";
+import { eventually } from "../support/index.ts";
+import { withClient } from "../support/run.ts";
 import { nothingWaits, type Shop, startForwarder } from "../upstream-outbox/lab.ts";
 
 const WITHIN_MS = 60_000;
-const EARLY_ORDER = "EARLY-1";
 
 /** A stream in three parts, with an event that waits at the end of the first for one of the second. */
 export function storyInThreeParts(): readonly (readonly EventEnvelope[])[] {
   const stream = tellStories({ seed: 20_261_130, orders: 24, earlyShare: 0.1 }).map(({ event }) => event);
   const third = Math.floor(stream.length / 3);
-  const money = { amount: 1_000, currency: "JPY" };
-  const early: EventEnvelope = {
-    specversion: "1.0",
-    source: "/lab",
-    id: "captured",
-    type: "payment.captured",
-    lcid: EARLY_ORDER,
-    data: { captureId: "c-1", authorizationId: "a-1", ...money },
+  const eventOf = (id: string, type: string, data: object): EventEnvelope => {
+    return { specversion: "1.0", source: "/lab", id, type, lcid: "EARLY-1", data };
   };
-  const late: EventEnvelope = {
-    ...early,
-    id: "authorized",
-    type: "payment.authorized",
-    data: { authorizationId: "a-1", ...money },
-  };
+  const lines = [{ lineId: "1", sku: "TEA-100", quantity: 1, unitAmount: 1_000 }];
+  const placed = { currency: "JPY", adjustment: 0, shipGate: "captured", lines };
+  const authorized = { authorizationId: "a-1", amount: 1_000, currency: "JPY" };
   return [
-    [...stream.slice(0, third), early],
-    [late, ...stream.slice(third, 2 * third)],
+    [
+      ...stream.slice(0, third),
+      eventOf("placed", "order.placed", placed),
+      eventOf("captured", "payment.captured", { captureId: "c-1", ...authorized }),
+    ],
+    [eventOf("authorized", "payment.authorized", authorized), ...stream.slice(third, 2 * third)],
     stream.slice(2 * third),
   ];
 }
@@ -64,19 +58,21 @@ export async function forwardAll(shop: Shop): Promise<void> {
 export async function workUntil(place: Place, events: readonly EventEnvelope[]): Promise<void> {
   const worker = await startWorker(place, { ...SHORT_LEASE, JUNBAN_RELAY: "on" });
   const decided = new Set(events.map(({ source, id }) => JSON.stringify([source, id]))).size;
-  await eventually(
-    async () =>
-      withClient(place.databaseUrl, async (client) => {
-        const { rows } = await client.query<{ decided: number; untold: number }>(
-          `select (select count(*)::int from order_events) as decided, (select count(*)::int from outbox) as untold`,
-        );
-        const [{ decided: found, untold }] = rows as [{ decided: number; untold: number }];
-        if (found !== decided || untold !== 0) throw new Error(`${found} of ${decided} decided, ${untold} untold`);
-      }),
-    { withinMs: WITHIN_MS, everyMs: 100 },
-  );
+  await eventually(async () => expect(await progressIn(place.databaseUrl)).toEqual({ decided, untold: 0 }), {
+    withinMs: WITHIN_MS,
+    everyMs: 100,
+  });
   worker.tree.signal("SIGTERM");
   await worker.exited;
+}
+
+async function progressIn(databaseUrl: string): Promise<unknown> {
+  return withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query<Readonly<Record<string, number>>>(
+      `select (select count(*)::int from order_events) as decided, (select count(*)::int from outbox) as untold`,
+    );
+    return rows[0];
+  });
 }
 
 /** A copy of a database within its server: a backup as far as the database is concerned. Answers with the copy's name. */
@@ -98,20 +94,6 @@ export async function restore(databaseUrl: string, copy: string): Promise<void> 
   await onServer(async (client) => {
     await client.query(`drop database ${name} with (force)`);
     await client.query(`alter database ${copy} rename to ${name}`);
-  });
-}
-
-/** Every key of the fleet goes, as with a Redis that comes back with nothing. */
-export async function emptyRedis({ prefix }: Place): Promise<number> {
-  const redis = freshRedis().connect();
-  const keys = await redis.keys(`${prefix}:*`);
-  return keys.length === 0 ? 0 : redis.unlink(...keys);
-}
-
-/** Runs a page's statements as they stand there. */
-export async function runOn(databaseUrl: string, ...statements: readonly string[]): Promise<void> {
-  await withClient(databaseUrl, async (client) => {
-    for (const statement of statements) await client.query(statement);
   });
 }
 
@@ -204,7 +186,6 @@ function nameOf(databaseUrl: string): string {
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-async function onServer(work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const { adminUrl } = inject("junban");
-  await withClient(withDatabase(adminUrl, nameOf(adminUrl)), work);
+async function onServer(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  await withClient(inject("junban").adminUrl, work);
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname } from "node:path";
-import { isGood } from "@junban/trial";
 import { findProgram, startProcess } from "@junban/sandbox";
+import { isGood } from "@junban/trial";
 import { beforeAll, expect, test } from "vitest";
 import { environmentOf, freshPlace, type Place } from "../fleet/worker-lab.ts";
 import { blocksIn, eventually, freshDatabase, scriptFolder } from "../support/index.ts";
@@ -25,7 +25,13 @@ import {
 const LIMIT_MS = 240_000;
 const page = await readFile(new URL("../../docs/operations.md", import.meta.url), "utf8");
 const steps = blocksIn(page.slice(page.indexOf("### The steps")), { language: "sh" });
-const [giveTime, emptyRedis, setBack, tellAgain, publishAgain] = steps as [string, string, string, string, string];
+const [giveTime, emptyRedis, setBack, tellAgain, publishAgain] = steps as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 let path: string;
 
@@ -40,7 +46,7 @@ interface Site {
   readonly shop: Shop;
   /** A subscriber's database. */
   readonly books: string;
-  run(step: string): Promise<void>;
+  readonly run: (step: string) => Promise<void>;
 }
 
 /** A fleet, a producer with an outbox before it, and a subscriber behind it. */
@@ -85,7 +91,10 @@ test(
     await enqueueAll(shop, second);
     await forwardAll(shop);
     await workUntil(place, [...first, ...second]);
-    await eventually(async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)), SOON);
+    await eventually(
+      async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)),
+      SOON,
+    );
     // This part stands in line when it happens.
     await enqueueAll(shop, third);
     await forwardAll(shop);
@@ -104,7 +113,10 @@ test(
     const verdict = await judge(place, published);
     expect(verdict.wrong).toEqual([]);
     expect(isGood(verdict)).toBe(true);
-    await eventually(async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)), SOON);
+    await eventually(
+      async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)),
+      SOON,
+    );
     expect([...again.gaps]).toEqual([]);
   },
   LIMIT_MS,
@@ -119,7 +131,10 @@ test(
     await enqueueAll(shop, first);
     await forwardAll(shop);
     await workUntil(place, first);
-    await eventually(async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)), SOON);
+    await eventually(
+      async () => expect(await invoicesIn(books)).toEqual(await versionsIn(place.databaseUrl)),
+      SOON,
+    );
     await subscriber.close();
     // The updates of this part wait for the subscriber in Redis, and nowhere else.
     await enqueueAll(shop, second);
@@ -164,7 +179,9 @@ async function ageHeldEvents({ databaseUrl }: Place): Promise<void> {
   expect(rowCount).toBeGreaterThan(0);
 }
 
-function lastOf(told: readonly { readonly lcid: string; readonly version: number }[]): Readonly<Record<string, number>> {
+function lastOf(
+  told: readonly { readonly lcid: string; readonly version: number }[],
+): Readonly<Record<string, number>> {
   // Versions rise within an order, so the last one stays.
   return Object.fromEntries(told.map(({ lcid, version }) => [lcid, version]));
 }

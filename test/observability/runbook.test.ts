@@ -35,7 +35,9 @@ const chapter = (heading: string): string => {
 
 describe("docs/operations.md", () => {
   test("has a section under the anchor of each alert's runbook, in the sequence of the rules, and no other", () => {
-    const named = [...rules.matchAll(/runbook: docs\/operations\.md#([a-z-]+)$/gm)].map(([, anchor]) => anchor);
+    const named = [...rules.matchAll(/runbook: docs\/operations\.md#([a-z-]+)$/gm)].map(
+      ([, anchor]) => anchor,
+    );
     const anchors = [...sectionsIn(chapter("Alerts"), "###").keys()].map((heading) => anchorOf(heading));
     expect(anchors).toEqual(named);
   });

@@ -11,6 +11,7 @@ import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
 import { RELAY_GUARDS } from "./relay.ts";
+import { RESTORING_GUARDS } from "./restoring.ts";
 import { SERVICE_GUARDS } from "./service.ts";
 import { TRACING_GUARDS } from "./tracing.ts";
 import { UPSTREAM_OUTBOX_GUARDS } from "./upstream-outbox.ts";
@@ -34,4 +35,5 @@ export const GUARDS: readonly Guard[] = [
   ...OPERATIONS_GUARDS,
   ...TRACING_GUARDS,
   ...DEPLOY_GUARDS,
+  ...RESTORING_GUARDS,
 ];
