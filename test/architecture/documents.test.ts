@@ -29,6 +29,29 @@ describe("docs/guarantees.md", () => {
   });
 });
 
+describe("docs/security.md", () => {
+  test("names a test for each claim, and only tests that exist", () => {
+    const claims = guaranteesIn(tree.read("docs/security.md"), /^S\d+$/);
+    expect(claims.map(({ id }) => id)).toEqual(claims.map((_, index) => `S${index + 1}`));
+    expect(claims.length).toBeGreaterThan(10);
+    // One is a row of the other page, where its tests stand.
+    expect(claims.filter(({ shownBy }) => shownBy.length === 0).map(({ id }) => id)).toEqual(["S9"]);
+    expect(missingTests(claims, tree.sources)).toEqual([]);
+  });
+});
+
+describe("docs/README.md", () => {
+  test("has every page of docs/ in a line", () => {
+    const rows = [...tree.read("docs/README.md").matchAll(/^\| \[[^\]]+\]\(([^)#]+)[^)]*\) \| \S/gm)];
+    const linked = new Set(rows.map(([, target]) => `docs/${target}`));
+    const pages = tree.files.filter((path) => /^docs\/.*\.md$/.test(path) && path !== "docs/README.md");
+    // A folder stands for what is in it.
+    const isListed = (page: string): boolean =>
+      [...linked].some((target) => page === target || (target.endsWith("/") && page.startsWith(target)));
+    expect(pages.filter((page) => !isListed(page))).toEqual([]);
+  });
+});
+
 describe("links", () => {
   test("lead to files of the project and nowhere else", () => {
     const pages = tree.files
