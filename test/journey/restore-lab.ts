@@ -182,6 +182,18 @@ export async function judge(place: Place, published: readonly EventEnvelope[]): 
   }
 }
 
+/** The orders whose rows differ from their own history. */
+export async function driftIn({ databaseUrl }: Place): Promise<readonly string[]> {
+  const store = createOrderStore({ databaseUrl, poolSize: 1, worker: "test" });
+  try {
+    const drifted: string[] = [];
+    for await (const { lcid, differences } of store.audit()) if (differences.length > 0) drifted.push(lcid);
+    return drifted;
+  } finally {
+    await store.close();
+  }
+}
+
 function nameOf(databaseUrl: string): string {
   return new URL(databaseUrl).pathname.slice(1);
 }

@@ -9,6 +9,7 @@ import { withClient } from "../support/run.ts";
 import { freshShop, nothingWaits, type Shop } from "../upstream-outbox/lab.ts";
 import {
   backUp,
+  driftIn,
   enqueueAll,
   forwardAll,
   invoicesIn,
@@ -118,6 +119,32 @@ test(
       SOON,
     );
     expect([...again.gaps]).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "where Redis is kept although Postgres goes back, every event is decided and no order drifts",
+  async () => {
+    const { place, shop, run } = await freshSite();
+    const [first, second, third] = storyInThreeParts() as [Events, Events, Events];
+    await enqueueAll(shop, first);
+    await forwardAll(shop);
+    await workUntil(place, first);
+    const copy = await backUp(place.databaseUrl);
+    await enqueueAll(shop, second);
+    await forwardAll(shop);
+    await workUntil(place, [...first, ...second]);
+    await enqueueAll(shop, third);
+    await forwardAll(shop);
+
+    await restore(place.databaseUrl, copy);
+    for (const step of [giveTime, tellAgain, publishAgain]) await run(step);
+    await forwardAll(shop);
+    const published = [...first, ...second, ...third];
+    await workUntil(place, published);
+    expect((await judge(place, published)).lost).toBe(0);
+    expect(await driftIn(place)).toEqual([]);
   },
   LIMIT_MS,
 );
