@@ -6,6 +6,7 @@ const SRC = "packages/operations/src";
 const DOCTOR = "test/operations/doctor.test.ts";
 const EXAMINATION = "test/operations/examination.test.ts";
 const CONFIRM = "test/cli/confirm.test.ts";
+const LEAST_RIGHTS = "test/fleet/least-rights.test.ts";
 
 export const OPERATIONS_GUARDS: readonly Guard[] = [
   {
@@ -63,5 +64,19 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     guard: "row.map((cell) => printable(cell))",
     without: 'row.map((cell) => String(cell ?? "–"))',
     tests: [{ file: "test/cli/table.test.ts", title: "escapes what would move the cursor" }],
+  },
+  {
+    promise: "the rights that the fleet is given in Redis are enough for its upkeep",
+    file: "docs/security.md",
+    guard: " ~junban-maintenance:*",
+    without: "",
+    tests: [{ file: LEAST_RIGHTS, title: "need no more rights" }],
+  },
+  {
+    promise: "the rights that the fleet is given in Redis do not administer it",
+    file: "docs/security.md",
+    guard: "-@admin -@dangerous ",
+    without: "",
+    tests: [{ file: LEAST_RIGHTS, title: "cannot drop a table" }],
   },
 ];
