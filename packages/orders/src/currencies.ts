@@ -15,3 +15,22 @@ const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(" "));
 export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code);
 }
+
+/** ISO 4217's minor units where they are not two: what circulates without any, and what has thousandths or less. */
+const DIGITS: ReadonlyMap<string, number> = new Map([
+  ..."BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(" ").map(digits(0)),
+  ..."BHD IQD JOD KWD LYD OMR TND".split(" ").map(digits(3)),
+  ..."CLF UYW".split(" ").map(digits(4)),
+]);
+
+function digits(count: number): (code: string) => readonly [string, number] {
+  return (code) => [code, count];
+}
+
+/**
+ * How many digits of a minor amount stand behind the point when people read it: 1200 is 1,200 JPY, 12.00 EUR and 1.200 KWD. Taken
+ * from ISO 4217 and not from the runtime's own tables, which round some currencies as shops do.
+ */
+export function minorDigitsOf(currency: string): number {
+  return DIGITS.get(currency) ?? 2;
+}

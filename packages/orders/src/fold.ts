@@ -32,14 +32,23 @@ export class HistoryError extends Error implements HistoryErrorData {
   }
 }
 
-/** Builds an order again from its applied events, in the order of their versions. Throws HistoryError when one does not apply. */
-export function fold(lcid: string, events: Iterable<OrderEvent>): OrderState {
+/**
+ * Builds an order again from its applied events, in the order of their versions. Throws HistoryError when one does not apply.
+ *
+ * @param seen looks at the order after each event. What it is shown goes on changing, so it keeps what it reads and not that.
+ */
+export function fold(
+  lcid: string,
+  events: Iterable<OrderEvent>,
+  seen: (state: OrderState) => void = () => undefined,
+): OrderState {
   const state = emptyOrder(lcid);
   let index = 0;
   for (const event of events) {
     const decision = decide(state, event);
     if (decision.kind !== "applied") throw new HistoryError({ lcid, index, type: event.type, decision });
     state.apply(decision.change);
+    seen(state);
     index += 1;
   }
   return state;

@@ -74,5 +74,6 @@ export {
 } from "./derive.ts";
 export { emptyOrder, OrderState, type OrderRows } from "./state.ts";
 export { fold, HistoryError } from "./fold.ts";
+export { minorDigitsOf } from "./currencies.ts";
 export { IncompleteViewError } from "./rules.ts";
 export { redecide, type HeldEvent, type HeldVerdict, type Redecision, type RedecideOptions } from "./held.ts";
