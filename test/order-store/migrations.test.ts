@@ -143,7 +143,7 @@ describe("migrate", () => {
 });
 
 describe("a migration that waits behind somebody else's transaction", () => {
-  const ADD_COLUMN = { "0003_column.sql": "alter table orders add column note text" };
+  const ADD_COLUMN = { "9003_column.sql": "alter table orders add column note text" };
 
   async function openWithPending(): Promise<{ shop: Shop; folder: string; story: Story }> {
     const shop = await openShop();
@@ -166,14 +166,14 @@ describe("a migration that waits behind somebody else's transaction", () => {
     const [failure, result] = await Promise.all([migrating, shop.apply([story.sold("c1")])]);
     expect(failure).toBeInstanceOf(MigrationError);
     expect(failure).toMatchObject({
-      migration: "0003_column",
+      migration: "9003_column",
       cause: { code: "55P03" },
       message: expect.stringContaining("did not end within 400 ms") as string,
     });
     expect(wordsOf(result)).toEqual(["applied 2"]);
     expect(wordsOf(await shop.apply([story.reserved("r1")]))).toEqual(["applied 3"]);
     await idle.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["0003_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["9003_column"] });
   });
 
   test("gives up as well when another migration does not come to an end", async () => {
@@ -185,7 +185,7 @@ describe("a migration that waits behind somebody else's transaction", () => {
     );
     expect(failure).toBeInstanceOf(MigrationError);
     await other.query("rollback");
-    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["0003_column"] });
+    expect(await migrate({ databaseUrl: shop.url, folder })).toMatchObject({ applied: ["9003_column"] });
   });
 
   test("a new column on any table stops nobody who prepared statements before", async () => {

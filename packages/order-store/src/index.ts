@@ -33,16 +33,20 @@ export {
 } from "./errors.ts";
 export type { StoreHealth, TableHealth } from "./health.ts";
 export type {
+  ActionEnd,
+  ActionReport,
   AuditDifference,
   AuditFinding,
   CommitFacts,
   DeadLetter,
   EventReport,
+  HaltedOrder,
   HeldReport,
   LaneBatch,
   LaneResult,
   LaneTrouble,
   MaintenanceLocator,
+  NewAction,
   OperatorResult,
   OrderReport,
   Outcome,
@@ -51,5 +55,6 @@ export type {
   Settled,
   StandingEvent,
   StoreGauges,
+  StorePulse,
   StoreSummary,
 } from "./types.ts";

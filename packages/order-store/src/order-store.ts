@@ -4,10 +4,12 @@ import { sql } from "kysely";
 import { applyLanes } from "./apply.ts";
 import { audit } from "./auditing.ts";
 import { expireHeld, ordersWithOverdue } from "./expiring.ts";
+import { findEvents, listHalted, pulse } from "./finding.ts";
 import { readHealth, type StoreHealth } from "./health.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { NewsBell } from "./news-bell.ts";
 import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay } from "./operating.ts";
+import { beginAction, endAction, listActions, readAction } from "./operator-actions.ts";
 import type { Policy } from "./order-work.ts";
 import { ringOutbox } from "./outbox.ts";
 import { listParked, putBackParked } from "./parking.ts";
@@ -16,19 +18,24 @@ import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, su
 import { createPool, endPool, type SessionLimits } from "./session.ts";
 import { bind, db, statement } from "./statement.ts";
 import type {
+  ActionEnd,
+  ActionReport,
   AuditFinding,
   CommitFacts,
   DeadLetter,
   EventReport,
+  HaltedOrder,
   HeldReport,
   LaneBatch,
   LaneResult,
   MaintenanceLocator,
+  NewAction,
   OperatorResult,
   OrderReport,
   ParkedNews,
   PutBackResult,
   StoreGauges,
+  StorePulse,
   StoreSummary,
 } from "./types.ts";
 
@@ -77,19 +84,25 @@ export interface OrderStore {
   /** All events of an order by arrival. */
   readHistory(lcid: string): Promise<readonly EventReport[]>;
   readEvent(event: { source: string; id: string }): Promise<EventReport | null>;
+  /** Events of that id, whichever source they came from, at most `limit`. */
+  findEvents(options: { id: string; limit: number }): Promise<readonly EventReport[]>;
   /** Held events, those due first in front; those without a deadline last. */
   listHeld(options: { dueWithinMs?: number; limit: number }): Promise<readonly HeldReport[]>;
   listDead(options: {
     reason?: string;
     outcome?: "failed" | "rejected";
+    lcid?: string;
     limit: number;
   }): Promise<readonly DeadLetter[]>;
+  /** Orders that stand behind a failed event, by name, from behind `after`. */
+  listHalted(options: { after?: string; limit: number }): Promise<readonly HaltedOrder[]>;
   /** News that could not be passed on, oldest first; those behind the number `after`, default all. */
   listParked(options: { limit: number; after?: number }): Promise<readonly ParkedNews[]>;
   /** Gives parked news back to the relay, in their old place. At most 1,000 at once. @throws {AssertionError} for more. */
   putBackParked(ids: readonly number[]): Promise<PutBackResult>;
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
+  pulse(): Promise<StorePulse>;
   summary(): Promise<StoreSummary>;
   /** The server itself: its settings, limits, clock, and how its largest tables fare. Works without the schema. */
   health(): Promise<StoreHealth>;
@@ -109,6 +122,13 @@ export interface OrderStore {
   replay(event: { source: string; id: string }): Promise<OperatorResult>;
   /** Gives a failed or held event up for good, with a reason, or acknowledges a rejected one's alert. */
   drop(event: { source: string; id: string; reason: string }): Promise<OperatorResult>;
+  /** Notes what a person is about to do; returns the number of the note. */
+  beginAction(action: NewAction): Promise<number>;
+  /** Notes what came of it. The first word stands. */
+  endAction(action: { readonly id: number } & ActionEnd): Promise<void>;
+  readAction(id: number): Promise<ActionReport | null>;
+  /** Newest first, from below `before`. */
+  listActions(options: { before?: number; limit: number }): Promise<readonly ActionReport[]>;
   /** Folds each order's history and compares it with the stored rows; all orders by default, in ascending order. */
   audit(lcids?: readonly string[]): AsyncIterable<AuditFinding>;
   /** Finished orders not changed for that long. */
@@ -197,18 +217,11 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     (await rows).map(({ lcid }) => lcid);
   return {
     apply: (batches) => applyLanes({ ...context, pool: applying, onCommit: bell.ringing(onCommit) }, batches),
+    ...questions(context),
     ping: async () => {
       await ask(context, bind(ping, {}));
     },
-    readOrder: (lcid) => readOrder(context, lcid),
-    readHistory: (lcid) => readHistory(context, lcid),
-    readEvent: (event) => readEvent(context, event),
-    listHeld: (query) => listHeld(context, query),
-    listDead: (query) => listDead(context, query),
-    listParked: (query) => listParked(context, query),
     putBackParked: (ids) => putBackParked(context, ids),
-    gauges: () => gauges(context),
-    summary: () => summary(context),
     health: () => readHealth(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
     expireHeld: (lcid) => expireHeld(context, lcid),
@@ -230,3 +243,43 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
     },
   };
 }
+
+/** What people ask, and the record of what they did. */
+function questions(context: MaintenanceContext): Questions {
+  return {
+    readOrder: (lcid) => readOrder(context, lcid),
+    readHistory: (lcid) => readHistory(context, lcid),
+    readEvent: (event) => readEvent(context, event),
+    findEvents: (query) => findEvents(context, query),
+    listHeld: (query) => listHeld(context, query),
+    listDead: (query) => listDead(context, query),
+    listHalted: (query) => listHalted(context, query),
+    listParked: (query) => listParked(context, query),
+    gauges: () => gauges(context),
+    pulse: () => pulse(context),
+    summary: () => summary(context),
+    beginAction: (action) => beginAction(context, action),
+    endAction: (action) => endAction(context, action),
+    readAction: (id) => readAction(context, id),
+    listActions: (query) => listActions(context, query),
+  };
+}
+
+type Questions = Pick<
+  OrderStore,
+  | "readOrder"
+  | "readHistory"
+  | "readEvent"
+  | "findEvents"
+  | "listHeld"
+  | "listDead"
+  | "listHalted"
+  | "listParked"
+  | "gauges"
+  | "pulse"
+  | "summary"
+  | "beginAction"
+  | "endAction"
+  | "readAction"
+  | "listActions"
+>;

@@ -66,19 +66,23 @@ const heldByDeadline = statement<{ dueWithinMs: number | null; limit: number }>(
       .orderBy("seq")
       .limit(sql<number>`${limit}::int`),
 );
-const deadLetters = statement<{ reason: string | null; outcome: string | null; limit: number }>()(
-  "dead_letters",
-  ({ reason, outcome, limit }) =>
-    db
-      .selectFrom("order_events")
-      .select(EVENT_COLUMNS)
-      .where("outcome", "in", [sql.lit("failed"), sql.lit("rejected")])
-      .where(
-        sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
-      )
-      .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
-      .orderBy("seq", "desc")
-      .limit(sql<number>`${limit}::int`),
+const deadLetters = statement<{
+  reason: string | null;
+  outcome: string | null;
+  lcid: string | null;
+  limit: number;
+}>()("dead_letters", ({ reason, outcome, lcid, limit }) =>
+  db
+    .selectFrom("order_events")
+    .select(EVENT_COLUMNS)
+    .where("outcome", "in", [sql.lit("failed"), sql.lit("rejected")])
+    .where(
+      sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
+    )
+    .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
+    .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
+    .orderBy("seq", "desc")
+    .limit(sql<number>`${limit}::int`),
 );
 const countOrders = statement<NoValues>()("count_orders", () =>
   db
@@ -192,11 +196,11 @@ export async function listHeld(
 
 export async function listDead(
   reader: Reader,
-  { reason, outcome, limit }: { reason?: string; outcome?: string; limit: number },
+  { reason, outcome, lcid, limit }: { reason?: string; outcome?: string; lcid?: string; limit: number },
 ): Promise<readonly DeadLetter[]> {
   const rows = await ask(
     reader,
-    bind(deadLetters, { reason: reason ?? null, outcome: outcome ?? null, limit }),
+    bind(deadLetters, { reason: reason ?? null, outcome: outcome ?? null, lcid: lcid ?? null, limit }),
   );
   return rows.map((row) => {
     const { event: _event, raw: _raw, ...letter } = eventReport(row);
@@ -250,7 +254,7 @@ function heldReport(
   };
 }
 
-function eventReport(row: EventRow): EventReport {
+export function eventReport(row: EventRow): EventReport {
   return {
     seq: row.seq,
     lcid: row.lcid,

@@ -24,6 +24,18 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface OperatorActions {
+  act: string;
+  begun_at: Generated<Timestamp>;
+  detail: string | null;
+  ended_at: Timestamp | null;
+  id: Generated<number>;
+  reason: string | null;
+  result: string | null;
+  target: string;
+  who: string;
+}
+
 export interface OrderEvents {
   alert: Generated<boolean>;
   arrival: number;
@@ -131,6 +143,7 @@ export interface PurgedOrders {
 }
 
 export interface DB {
+  operator_actions: OperatorActions;
   order_events: OrderEvents;
   order_lines: OrderLines;
   order_refs: OrderRefs;

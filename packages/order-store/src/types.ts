@@ -169,6 +169,54 @@ export interface StoreSummary extends StoreGauges {
   readonly eventsByOutcome: Readonly<Record<string, number>>;
 }
 
+/** How much was decided so far, and how soon lately. Cheap however many events there are. */
+export interface StorePulse {
+  /** Events ever given a row, and those of them that changed an order. A transaction that was undone leaves a gap in both. */
+  readonly decided: number;
+  readonly applied: number;
+  /**
+   * Publish to first decision, of at most the 500 latest of the last minute; null when there was none, and where a large table
+   * lacks the index `order_events_by_seq`.
+   */
+  readonly latest: { readonly events: number; readonly p50Ms: number; readonly p99Ms: number } | null;
+}
+
+/** An order that stands behind a failed event. */
+export interface HaltedOrder {
+  readonly lcid: string;
+  readonly status: string;
+  /** Events that wait, the blocked ones among them. */
+  readonly held: number;
+  readonly updatedAt: Date;
+  /** The first of its failed events; null when a release was interrupted half-way. */
+  readonly failure: Pick<EventReport, "source" | "id" | "type" | "reason" | "decidedAt"> | null;
+}
+
+/** Something that a person is about to do. */
+export interface NewAction {
+  readonly who: string;
+  /** In one or two words, such as `replay`. */
+  readonly act: string;
+  /** What it is done to, as people write it. */
+  readonly target: string;
+  readonly reason?: string | null;
+}
+
+export interface ActionEnd {
+  /** `refused`: nothing was changed, and nothing is wrong. `failed`: it is not known to have been carried out. */
+  readonly result: "done" | "refused" | "failed";
+  readonly detail?: string | null;
+}
+
+export interface ActionReport extends Required<NewAction> {
+  readonly id: number;
+  readonly begunAt: Date;
+  /** Null while it is under way, and for ever when whoever did it was interrupted. */
+  readonly endedAt: Date | null;
+  readonly result: ActionEnd["result"] | null;
+  readonly detail: string | null;
+}
+
 /** What an audit found about one order; sound when `differences` is empty. */
 export interface AuditFinding {
   readonly lcid: string;

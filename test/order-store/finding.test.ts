@@ -1,0 +1,87 @@
+import { decide } from "@junban/orders";
+import { expect, test } from "vitest";
+import { openShop } from "./shop.ts";
+import { Story } from "./story.ts";
+
+test("an event is found by its id alone, from whichever source it came, and from each that has one of that id", async () => {
+  const shop = await openShop();
+  const story = new Story("O1");
+  await shop.apply([
+    story.placed(),
+    story.authorized("a1", 10, { source: "/payments", id: "evt-1" }),
+    story.authorized("a2", 10, { source: "/bank", id: "evt-1" }),
+    story.authorized("a3", 10, { source: "/bank", id: "evt-2" }),
+  ]);
+  const found = async (id: string, limit = 10) =>
+    (await shop.store.findEvents({ id, limit })).map(({ source }) => source).toSorted();
+  expect(await found("evt-1")).toEqual(["/bank", "/payments"]);
+  expect(await found("evt-2")).toEqual(["/bank"]);
+  expect(await found("evt-9")).toEqual([]);
+  expect(await found("evt-1", 1)).toHaveLength(1);
+});
+
+test("finding an id reads the key of each source and not the whole table", async () => {
+  const shop = await openShop();
+  await shop.sql(`insert into orders (lcid) values ('O1')`);
+  await shop.sql(
+    `insert into order_events (source, event_id, lcid, type, outcome, reason, arrival, body_digest, published_at, worker)
+     select '/s' || number % 5, 'e-' || number, 'O1', 'x', 'rejected', 'X', number, 'd', now(), 'w'
+     from generate_series(1, 20000) as number`,
+  );
+  await shop.sql("analyze order_events");
+  const before = await scanned();
+  expect(await shop.store.findEvents({ id: "e-7", limit: 10 })).toHaveLength(1);
+  expect(await scanned()).toBe(before);
+
+  async function scanned(): Promise<number> {
+    await shop.sql("select pg_stat_force_next_flush()");
+    const [row] = await shop.sql<{ seq_scan: number }>(
+      "select seq_scan from pg_stat_user_tables where relname = 'order_events'",
+    );
+    return row?.seq_scan ?? -1;
+  }
+});
+
+test("halted orders are listed with the event they stand behind and how much waits, a page at a time", async () => {
+  const shop = await openShop({
+    decide: (view, event) => {
+      if (JSON.stringify(event.data).includes("cursed")) throw new TypeError("a fault");
+      return decide(view, event);
+    },
+  });
+  for (const lcid of ["O1", "O2", "O3"]) {
+    const story = new Story(lcid);
+    const isCursed = lcid !== "O2";
+    await shop.apply([
+      story.placed(),
+      story.authorized("a1"),
+      story.captured(isCursed ? "cursed" : "c1", "a1", 10),
+    ]);
+    await shop.apply([story.captured("c2", "a1", 10)]);
+  }
+  const halted = await shop.store.listHalted({ limit: 10 });
+  expect(halted.map(({ lcid, held }) => [lcid, held])).toEqual([
+    ["O1", 1],
+    ["O3", 1],
+  ]);
+  expect(halted[0]?.failure).toMatchObject({
+    type: "payment.captured",
+    reason: expect.any(String) as string,
+  });
+  expect((await shop.store.listHalted({ after: "O1", limit: 10 })).map(({ lcid }) => lcid)).toEqual(["O3"]);
+  const failed = await shop.store.listDead({ lcid: "O3", outcome: "failed", limit: 10 });
+  expect(failed.map(({ lcid }) => lcid)).toEqual(["O3"]);
+});
+
+test("the pulse counts what was ever decided and applied, and how soon the latest were", async () => {
+  const shop = await openShop();
+  expect(await shop.store.pulse()).toEqual({ decided: 0, applied: 0, latest: null });
+  const story = new Story("O1");
+  await shop.apply([story.placed(), story.authorized("a1"), story.captured("c1", "unknown", 10)]);
+  const { decided, applied, latest } = await shop.store.pulse();
+  expect([decided, applied, latest?.events]).toEqual([3, 2, 3]);
+  expect(latest?.p99Ms).toBeGreaterThanOrEqual(latest?.p50Ms ?? -1);
+  // What the relay passes on leaves the outbox, and was applied all the same.
+  await shop.sql("delete from outbox");
+  expect(await shop.store.pulse()).toMatchObject({ decided: 3, applied: 2 });
+});
