@@ -39,3 +39,5 @@ export type { UpdateBacklog, UpdateCountsOfQueue } from "./update-backlog.ts";
 export { consumeUpdates, unsubscribeUpdates } from "./update-consumer.ts";
 export type { ConsumeUpdatesOptions, UpdatesConsumer } from "./update-consumer.ts";
 export type { QueuedUpdate } from "./queue-worker.ts";
+export { openRawQueues } from "./raw-queues.ts";
+export type { RawQueues } from "./raw-queues.ts";

@@ -7,13 +7,16 @@
  */
 export { isIdle, readBacklog, type Backlog } from "./backlog.ts";
 export { readBusyLanes, turnsLost, type BusyLanes } from "./busy-lanes.ts";
+export type { Change, LineField, OrderField } from "./changes.ts";
 export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./dead-letters.ts";
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
 export { counted, lasting, sized, type Finding, type Severity } from "./doctor/finding.ts";
 export { DeadJobNotFoundError, LaneBusyError, SubscriberServedError } from "./errors.ts";
 export type { Fleet } from "./fleet.ts";
+export { answerTo, readGlance, type Answer, type Glance, type QueuesNow } from "./glance.ts";
 export { withLane } from "./lane-turn.ts";
 export { readLane, type EventNamed, type LaneInFull, type StandingRequest } from "./lane-view.ts";
 export { readStatus, type FleetStatus } from "./status.ts";
+export { readTimeline, type Timeline, type TimelineEntry, type TimelineOptions } from "./timeline.ts";
 export { forgetSubscriber, type Forgotten } from "./update-subscribers.ts";

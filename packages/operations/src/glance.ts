@@ -1,0 +1,57 @@
+import type { FamilyCounts } from "@junban/event-queues";
+import type { StoreGauges, StorePulse } from "@junban/order-store";
+import type { Family } from "@junban/orders";
+import { readBusyLanes, type BusyLanes } from "./busy-lanes.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** What was read, or why it could not be: one service away takes only its own part of a picture with it. */
+export type Answer<Value> =
+  | { readonly kind: "known"; readonly value: Value }
+  | { readonly kind: "unknown"; readonly error: Error };
+
+export interface QueuesNow {
+  /** Worker processes that are connected to Redis; null where Redis does not tell. */
+  readonly workers: number | null;
+  readonly backlog: Readonly<Record<Family, FamilyCounts>>;
+  /** Families whose queue somebody paused. */
+  readonly paused: readonly Family[];
+}
+
+/** What may be looked at every few seconds, however much is stored. */
+export interface Glance {
+  readonly atMs: number;
+  readonly queues: Answer<QueuesNow>;
+  readonly lanes: Answer<BusyLanes>;
+  readonly store: Answer<StoreGauges & StorePulse>;
+}
+
+const DEEPEST_SHOWN = 8;
+
+/** Never rejects. */
+export async function readGlance({ queues, lanes, store }: Fleet): Promise<Glance> {
+  const [queuesNow, lanesNow, storeNow] = await Promise.all([
+    answerTo(async () => {
+      const [workers, backlog, paused] = await Promise.all([
+        queues.workers(),
+        queues.counts(),
+        queues.paused(),
+      ]);
+      return { workers, backlog, paused };
+    }),
+    answerTo(() => readBusyLanes(lanes, { shown: DEEPEST_SHOWN })),
+    answerTo(async () => {
+      const [gauges, pulse] = await Promise.all([store.gauges(), store.pulse()]);
+      return { ...gauges, ...pulse };
+    }),
+  ]);
+  return { atMs: Date.now(), queues: queuesNow, lanes: lanesNow, store: storeNow };
+}
+
+/** Asks, and keeps what went wrong as a value. */
+export async function answerTo<Value>(ask: () => Promise<Value>): Promise<Answer<Value>> {
+  try {
+    return { kind: "known", value: await ask() };
+  } catch (error) {
+    return { kind: "unknown", error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
