@@ -78,6 +78,36 @@ export const VARIABLES = {
     min: 1_000,
     max: HOUR_MS,
   }),
+  consoleHost: text("JUNBAN_CONSOLE_HTTP_HOST", "127.0.0.1", HOST_RULE),
+  consolePort: whole("JUNBAN_CONSOLE_HTTP_PORT", 7_464, {
+    min: 0,
+    max: 65_535,
+    unit: "a port; 0 takes a free one",
+  }),
+  consoleOrigin: text("JUNBAN_CONSOLE_ORIGIN", "", {
+    pattern: /^https?:\/\/[0-9A-Za-z.[\]:-]{1,253}$/,
+    allowed: "what browsers call the console, such as https://console.example.com, without a path",
+  }),
+  consoleUsers: secret("JUNBAN_CONSOLE_USERS", "a list of users as JSON (docs/console.md)"),
+  consoleUsersFile: text("JUNBAN_CONSOLE_USERS_FILE", "", {
+    pattern: /^[^\0]{1,4096}$/,
+    allowed: "the path of a file that holds a list of users as JSON (docs/console.md)",
+  }),
+  consoleProxySecret: secret("JUNBAN_CONSOLE_PROXY_SECRET", "32 to 512 visible characters, no spaces"),
+  consoleProxyUserHeader: text("JUNBAN_CONSOLE_PROXY_USER_HEADER", "x-forwarded-user", {
+    pattern: /^[0-9a-z-]{1,64}$/,
+    allowed: "the name of a header in small letters",
+  }),
+  consoleProxyOperators: text("JUNBAN_CONSOLE_PROXY_OPERATORS", "", {
+    pattern: /^[\w.@+/:-]{1,128}(?:,[\w.@+/:-]{1,128}){0,999}$/,
+    allowed: "names as the proxy gives them, separated by commas",
+  }),
+  consoleIdleMs: milliseconds("JUNBAN_CONSOLE_IDLE_MS", 1_800_000, { min: 1_000, max: 24 * HOUR_MS }),
+  consoleSessionMs: milliseconds("JUNBAN_CONSOLE_SESSION_MS", 43_200_000, {
+    min: 1_000,
+    max: 168 * HOUR_MS,
+  }),
+  consoleRefreshMs: milliseconds("JUNBAN_CONSOLE_REFRESH_MS", 2_000, { min: 100, max: 60_000 }),
   logLevel: oneOf("LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
 } as const satisfies Record<string, Variable<unknown>>;
 
