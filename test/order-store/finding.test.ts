@@ -85,3 +85,28 @@ test("the pulse counts what was ever decided and applied, and how soon the lates
   await shop.sql("delete from outbox");
   expect(await shop.store.pulse()).toMatchObject({ decided: 3, applied: 2 });
 });
+
+test("without its index the pulse knows no delay and reads no table for one; the counts are there all the same", async () => {
+  const shop = await openShop();
+  const story = new Story("O1");
+  await shop.apply([story.placed(), story.authorized("a1")]);
+  await shop.sql("drop index order_events_by_seq");
+  expect(await shop.store.pulse()).toEqual({ decided: 2, applied: 2, latest: null });
+});
+
+test("a role that may work with rows and no more is told no counts and no error", async () => {
+  const shop = await openShop();
+  const story = new Story("O1");
+  await shop.apply([story.placed()]);
+  const role = `clerk_${process.pid}`;
+  await shop.sql(`create role ${role} login password 'clerk'`);
+  await shop.sql(`grant select on all tables in schema public to ${role}`);
+  const url = new URL(shop.url);
+  url.username = role;
+  url.password = "clerk";
+  const clerk = shop.openStore({ databaseUrl: url.href });
+  expect(await clerk.pulse()).toEqual({ decided: null, applied: null, latest: null });
+  await clerk.close();
+  await shop.sql(`drop owned by ${role}`);
+  await shop.sql(`drop role ${role}`);
+});

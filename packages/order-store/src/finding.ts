@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { EVENT_COLUMNS } from "./columns.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { eventReport } from "./reporting.ts";
@@ -66,17 +66,20 @@ const haltedOrders = statement<{ after: string; limit: number }>()("halted_order
     .limit(sql<number>`${limit}::int`),
 );
 
+/** How many numbers a column ever gave out; null for a role that may not look. */
+function givenOut(table: string, column: string): RawBuilder<number | null> {
+  const sequence = sql`pg_get_serial_sequence(${sql.lit(table)}, ${sql.lit(column)})`;
+  return sql`case when has_sequence_privilege(${sequence}, 'select')
+    then coalesce(pg_sequence_last_value(${sequence}), 0) end`;
+}
+
 /** Numbers are taken from the sequences, which know how many rows there ever were without counting any. */
 const pulseNow = statement<NoValues>()("pulse_now", () =>
   db
     .with("given", (query) =>
       query.selectNoFrom([
-        sql<number>`coalesce(pg_sequence_last_value(pg_get_serial_sequence('order_events', 'seq')), 0)`.as(
-          "decided",
-        ),
-        sql<number>`coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')), 0)`.as(
-          "applied",
-        ),
+        givenOut("order_events", "seq").as("decided"),
+        givenOut("outbox", "id").as("applied"),
       ]),
     )
     .with("latest", (query) =>
@@ -129,7 +132,7 @@ export async function listHalted(
 
 export async function pulse(asker: Asker): Promise<StorePulse> {
   const [row] = await ask(asker, bind(pulseNow, {}));
-  const { decided = 0, applied = 0, events = 0, p50 = null, p99 = null } = row ?? {};
+  const { decided = null, applied = null, events = 0, p50 = null, p99 = null } = row ?? {};
   // Two clocks, Redis's and Postgres's, may disagree by more than the delay.
   const delayOf = (ms: number): number => Math.max(0, Math.round(ms));
   const latest = p50 === null || p99 === null ? null : { events, p50Ms: delayOf(p50), p99Ms: delayOf(p99) };

@@ -171,12 +171,15 @@ export interface StoreSummary extends StoreGauges {
 
 /** How much was decided so far, and how soon lately. Cheap however many events there are. */
 export interface StorePulse {
-  /** Events ever given a row, and those of them that changed an order. A transaction that was undone leaves a gap in both. */
-  readonly decided: number;
-  readonly applied: number;
   /**
-   * Publish to first decision, of at most the 500 latest of the last minute; null when there was none, and where a large table
-   * lacks the index `order_events_by_seq`.
+   * Events ever given a row, and those of them that changed an order. A transaction that was undone leaves a gap in both. Null for
+   * a role that may not read sequences.
+   */
+  readonly decided: number | null;
+  readonly applied: number | null;
+  /**
+   * Publish to first decision, of at most the 500 latest of the last minute; null when there was none, where a large table lacks the
+   * index `order_events_by_seq`, and for a role that may not read sequences.
    */
   readonly latest: { readonly events: number; readonly p50Ms: number; readonly p99Ms: number } | null;
 }

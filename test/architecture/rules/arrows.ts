@@ -74,6 +74,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/demo", ["apps/cli"]],
   ["test/recording", ["apps/recording"]],
   ["test/gateway", ["apps/gateway"]],
+  ["test/console", ["apps/console"]],
   ["test/forwarder", ["test/fleet", "test/upstream-outbox"]],
   ["test/tracing", ["test/fleet"]],
   ["test/observability", ["test/fleet", "test/cli"]],

@@ -1,4 +1,5 @@
 import { COMMIT_GROUPS_GUARDS } from "./commit-groups.ts";
+import { CONSOLE_GUARDS } from "./console.ts";
 import { DEPLOY_GUARDS } from "./deploy.ts";
 import { EVENT_QUEUES_GUARDS } from "./event-queues.ts";
 import { GATEWAY_GUARDS } from "./gateway.ts";
@@ -33,6 +34,7 @@ export const GUARDS: readonly Guard[] = [
   ...UPSTREAM_OUTBOX_GUARDS,
   ...GATEWAY_GUARDS,
   ...OPERATIONS_GUARDS,
+  ...CONSOLE_GUARDS,
   ...TRACING_GUARDS,
   ...DEPLOY_GUARDS,
   ...RESTORING_GUARDS,

@@ -1,0 +1,44 @@
+import { Refusal } from "./refusal.ts";
+
+/** Longer than any name the fleet accepts, shorter than anything that would be a burden to look for. */
+const LONGEST_FIELD = 1_024;
+
+/** A field of a form; null where there is none, or an empty one. @throws {Refusal} where there are two. */
+export function fieldOf(body: unknown, name: string): string | null {
+  if (!(body instanceof URLSearchParams)) return null;
+  const [value = "", ...others] = body.getAll(name);
+  if (others.length > 0) throw new Refusal("MALFORMED", `The form has ${name} more than once.`);
+  return checked(value, name);
+}
+
+/** A part of an address; null where there is none, or an empty one. */
+export function queryOf({ query }: { readonly query: unknown }, name: string): string | null {
+  const value: unknown = Reflect.get(Object(query) as object, name);
+  if (Array.isArray(value)) throw new Refusal("MALFORMED", `The address has ${name} more than once.`);
+  return typeof value === "string" ? checked(value, name) : null;
+}
+
+export function neededOf(value: string | null, name: string): string {
+  if (value === null) throw new Refusal("MALFORMED", `There has to be a ${name}.`);
+  return value;
+}
+
+/** A whole number from 1; null where there is none. */
+export function numberOf(request: { readonly query: unknown }, name: string): number | null {
+  const value = queryOf(request, name);
+  return value !== null && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : null;
+}
+
+/** A path of the console's own, whatever an address asks for: `//host` and `/\host` are other places to a browser. */
+export function localPath(path: string | null): string {
+  return path !== null && /^\/(?![/\\])[!-~]*$/.test(path) && !path.includes("\\") ? path : "/";
+}
+
+function checked(value: string, name: string): string | null {
+  if (value.length > LONGEST_FIELD) throw new Refusal("MALFORMED", `${name} is too long.`);
+  // No name holds one, and Postgres takes none.
+  if (value.includes("\0")) {
+    throw new Refusal("MALFORMED", `${name} holds a character that cannot be stored.`);
+  }
+  return value === "" ? null : value;
+}

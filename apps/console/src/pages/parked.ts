@@ -1,0 +1,54 @@
+import type { ParkedNews } from "@junban/order-store";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import { count, time } from "../words.ts";
+import { formToken, nothing, page, table } from "./layout.ts";
+import type { Reader } from "./layout.ts";
+import { orderLink } from "./links.ts";
+import { moreNote } from "./lists.ts";
+import type { Listed, ListPageOptions } from "./lists.ts";
+
+export function parkedPage(
+  parked: Listed<ParkedNews>,
+  { reader, notice }: Omit<ListPageOptions, "back">,
+): Html {
+  const content = html`<h1>Parked updates</h1>
+    <p class="lead">
+      News of orders that the queue of order updates refused. Given back, the relay tries them again in their
+      old place.
+    </p>
+    ${
+      parked.rows.length === 0
+        ? nothing("Everything could be passed on.")
+        : table(
+            "Parked updates",
+            [
+              { title: "Number", isNumber: true, of: ({ id }) => String(id) },
+              { title: "Order", of: ({ lcid }) => orderLink(lcid) },
+              { title: "Version", isNumber: true, of: ({ version }) => count(version) },
+              { title: "Reason", of: ({ reason }) => html`<span class="why">${reason}</span>` },
+              { title: "Parked", of: ({ parkedAt }) => time(parkedAt) },
+              {
+                title: "Payload",
+                of: ({ payload }) =>
+                  html`<details>
+                    <summary>JSON</summary>
+                    <pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>
+                  </details>`,
+              },
+              { title: "Acts", of: ({ id }) => retryForm(id, reader) },
+            ],
+            parked.rows,
+          )
+    }
+    ${moreNote(parked)}`;
+  return page({ title: "Parked", reader, at: "/parked", notice, content });
+}
+
+function retryForm(id: number, reader: Reader): Html {
+  if (reader.role !== "operator") return html``;
+  return html`<form method="post" action="/acts/give-back">
+    ${formToken(reader)}<input type="hidden" name="id" value="${id}" />
+    <button>Give back<span class="unseen"> ${id}</span></button>
+  </form>`;
+}

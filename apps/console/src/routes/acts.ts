@@ -1,0 +1,90 @@
+import { dropDead, replayDead } from "@junban/operations";
+import type { DeadAddress, OperatorOutcome } from "@junban/operations";
+import type { NewAction } from "@junban/order-store";
+import { FAMILIES } from "@junban/orders";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { personOf } from "../access.ts";
+import { fieldOf, localPath, neededOf } from "../fields.ts";
+import { LONGEST_REASON } from "../pages/act-forms.ts";
+import { Refusal } from "../refusal.ts";
+import type { ConsoleServerOptions } from "../server.ts";
+
+type Options = Pick<ConsoleServerOptions, "fleet" | "actions">;
+
+const OPERATORS_ONLY = { config: { access: "operator" } } as const;
+
+/** What operators do. Each is noted with who and what for, done in the order's lane, and told on the page it came from. */
+export function addActRoutes(app: FastifyInstance, { fleet, actions }: Options): void {
+  const carryOut = async (
+    { request, reply, back }: { request: FastifyRequest; reply: FastifyReply; back: string },
+    action: Omit<NewAction, "who">,
+    work: () => Promise<string>,
+  ): Promise<FastifyReply> => {
+    const id = await actions.carryOut({ ...action, who: personOf(request).name }, work);
+    const path = new URL(back, "http://console");
+    path.searchParams.set("told", String(id));
+    return reply.redirect(`${path.pathname}${path.search}`, 303);
+  };
+  app.post("/acts/replay", OPERATORS_ONLY, async (request, reply) => {
+    const address = addressOf(request);
+    const action = { act: "replay", target: targetOf(address) };
+    return carryOut({ request, reply, back: backOf(request, "/dead") }, action, async () =>
+      outcomeWords(await replayDead(fleet, address), "It is back in its queue."),
+    );
+  });
+  app.post("/acts/drop", OPERATORS_ONLY, async (request, reply) => {
+    const address = addressOf(request);
+    const reason = reasonOf(request);
+    const action = { act: "drop", target: targetOf(address), reason };
+    return carryOut({ request, reply, back: backOf(request, "/dead") }, action, async () =>
+      outcomeWords(await dropDead(fleet, address, { reason }), "It was deleted."),
+    );
+  });
+  app.post("/acts/give-back", OPERATORS_ONLY, async (request, reply) => {
+    const text = neededOf(fieldOf(request.body, "id"), "number");
+    if (!/^\d{1,15}$/.test(text)) throw new Refusal("MALFORMED", "That is no number.");
+    const action = { act: "give back", target: `parked update ${text}` };
+    return carryOut({ request, reply, back: "/parked" }, action, async () => {
+      const { back, standing } = await fleet.store.putBackParked([Number(text)]);
+      if (back.length > 0) return "The relay has it again.";
+      return standing.length > 0
+        ? "The outbox holds this version already, so it stays parked until the relay has passed that one on."
+        : "It was not parked any more.";
+    });
+  });
+}
+
+function addressOf({ body }: FastifyRequest): DeadAddress {
+  const id = neededOf(fieldOf(body, "id"), "id");
+  const name = fieldOf(body, "family");
+  if (name === null) return { kind: "event", source: neededOf(fieldOf(body, "source"), "source"), id };
+  const family = FAMILIES.find((known) => known === name);
+  if (family === undefined) throw new Refusal("MALFORMED", "There is no such family.");
+  return { kind: "job", family, id };
+}
+
+function targetOf(address: DeadAddress): string {
+  return address.kind === "event" ? `${address.source} ${address.id}` : `job:${address.family} ${address.id}`;
+}
+
+function reasonOf({ body }: FastifyRequest): string {
+  const reason = neededOf(fieldOf(body, "reason"), "reason").trim();
+  if (reason.length > 0 && reason.length <= LONGEST_REASON) return reason;
+  throw new Refusal("MALFORMED", `A reason has 1 to ${LONGEST_REASON} characters.`);
+}
+
+function backOf({ body }: FastifyRequest, fallback: string): string {
+  const path = localPath(fieldOf(body, "back"));
+  return path === "/" ? fallback : path;
+}
+
+function outcomeWords(outcome: OperatorOutcome, ofJob: string): string {
+  if (outcome.kind === "job") return ofJob;
+  const { outcome: became, reason, version, released, halted, lcid } = outcome;
+  const parts = [
+    `${became}${reason === null ? "" : ` ${reason}`}${version === null ? "" : `, version ${version} of ${lcid}`}`,
+    ...(released > 0 ? [`${released} blocked events were decided after it`] : []),
+    ...(halted ? ["the order still stands behind another failed event"] : []),
+  ];
+  return `${parts.join("; ")}.`;
+}

@@ -1,0 +1,48 @@
+import { readLane, answerTo, readTimeline } from "@junban/operations";
+import type { FastifyInstance } from "fastify";
+import { personOf } from "../access.ts";
+import { neededOf, numberOf, queryOf } from "../fields.ts";
+import { eventPage } from "../pages/event.ts";
+import { LINE_SHOWN } from "../pages/lane.ts";
+import { orderPage } from "../pages/order.ts";
+import { readerOf } from "../reader.ts";
+import { Refusal } from "../refusal.ts";
+import type { ConsoleServerOptions } from "../server.ts";
+import { noticeOf } from "./notice.ts";
+import { sendPage } from "./send-page.ts";
+
+const FAILED_SHOWN = 20;
+
+export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
+  const { store, lanes } = fleet;
+  app.get("/order", async (request, reply) => {
+    const lcid = neededOf(queryOf(request, "lcid"), "lcid");
+    // Beside the name's own rule: what no order can be called is not asked for.
+    if (!/^[0-9A-Za-z._:@/+=~-]{1,128}$/.test(lcid)) {
+      throw new Refusal("NOT_FOUND", "No order can have that name.");
+    }
+    const page = numberOf(request, "page");
+    const [order, timeline, lane, failed, notice] = await Promise.all([
+      answerTo(() => store.readOrder(lcid)),
+      answerTo(() => readTimeline(fleet, { lcid, ...(page === null ? {} : { page }) })),
+      answerTo(() => readLane(lanes, { lcid, limit: LINE_SHOWN })),
+      answerTo(() => store.listDead({ lcid, outcome: "failed", limit: FAILED_SHOWN })),
+      noticeOf(store, request),
+    ]);
+    const reader = readerOf(personOf(request));
+    const letters = failed.kind === "known" ? failed.value : [];
+    const isEmpty = lane.kind === "known" && lane.value.depth === 0;
+    if (order.kind === "known" && order.value === null && isEmpty) void reply.code(404);
+    return sendPage(
+      reply,
+      orderPage({ lcid, order, timeline, lane, failed: letters, reader, notice, nowMs: Date.now() }),
+    );
+  });
+  app.get("/event", async (request, reply) => {
+    const source = neededOf(queryOf(request, "source"), "source");
+    const id = neededOf(queryOf(request, "id"), "id");
+    const [event, notice] = await Promise.all([store.readEvent({ source, id }), noticeOf(store, request)]);
+    if (event === null) throw new Refusal("NOT_FOUND", "No event of that source and id has been decided.");
+    return sendPage(reply, eventPage(event, { reader: readerOf(personOf(request)), notice }));
+  });
+}

@@ -1,0 +1,46 @@
+import { findProgram } from "@junban/sandbox";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Console } from "./console-process.ts";
+
+/** From the system: the builds that npm packages fetch come from elsewhere. */
+const CHROMIUM = { name: "chromium", debian: "chromium", brew: "chromium" };
+
+/** A browser of its own for whoever asks, who closes it. */
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: await findProgram(CHROMIUM),
+    // Containers commonly have a small /dev/shm, and a root user for whom the browser's own sandbox does not start.
+    args: ["--disable-dev-shm-usage", "--disable-gpu"],
+    chromiumSandbox: false,
+  });
+}
+
+export const PHONE = { width: 375, height: 812 } as const;
+export const DESK = { width: 1_280, height: 860 } as const;
+
+export interface Visit extends BrowserContextOptions {
+  readonly to: Pick<Console, "url" | "logIn">;
+  /** Who is logged in already; default nobody. */
+  readonly name?: string;
+}
+
+/** A page in a window of its own, at the fleet or the door. Whatever the browser complains of is an error of the page. */
+export async function visit(
+  browser: Browser,
+  { to, name, ...options }: Visit,
+): Promise<{ page: Page; complaints: readonly string[] }> {
+  const context = await browser.newContext({ baseURL: to.url, viewport: DESK, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  if (name !== undefined) {
+    const [cookie = "", value = ""] = (await to.logIn(name)).split("=");
+    await context.addCookies([{ name: cookie, value, url: to.url }]);
+  }
+  await page.goto("/");
+  return { page, complaints };
+}

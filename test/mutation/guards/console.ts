@@ -1,0 +1,113 @@
+import type { Guard } from "./guard.ts";
+
+/** Who gets in, who may act, what a page makes of what it is given, and what is on record of it. */
+
+const SRC = "apps/console/src";
+const ACCESS = "test/console/access.test.ts";
+const ACTIONS = "test/console/actions.test.ts";
+const HOSTILE = "test/console/hostile.test.ts";
+const PROCESS = "test/console/process.test.ts";
+const ROUTES = "test/console/every-route.test.ts";
+const SESSIONS = "test/console/sessions.test.ts";
+const WORDS = "test/console/words.test.ts";
+
+export const CONSOLE_GUARDS: readonly Guard[] = [
+  {
+    promise: "strangers get no further than the console's door",
+    file: `${SRC}/access.ts`,
+    guard: "if (request.person === null && !isForStrangers(access)) return showDoor(request, reply);",
+    without: "if (request.person === null && isEnding()) return showDoor(request, reply);",
+    tests: [{ file: ROUTES, title: "strangers reach the door" }],
+  },
+  {
+    promise: "whoever may only look changes nothing",
+    file: `${SRC}/access.ts`,
+    guard: "if (!isAllowed(request.person, access)) {",
+    without: "if (isEnding() && !isAllowed(request.person, access)) {",
+    tests: [{ file: ACCESS, title: "may not act at" }],
+  },
+  {
+    promise: "whoever may only look reaches no button of the raw queues",
+    file: `${SRC}/routes/queues.ts`,
+    guard: 'const access = isReadOnly && isLook ? "viewer" : "board";',
+    without: 'const access = isReadOnly || isLook ? "viewer" : "board";',
+    tests: [{ file: ACCESS, title: "sees the raw queues without a button" }],
+  },
+  {
+    promise: "a form of another page does nothing",
+    file: `${SRC}/access.ts`,
+    guard: "if (isChange(request) && !origin.isOurs(request.headers)) throw foreignForm();",
+    without: "if (isEnding() && !origin.isOurs(request.headers)) throw foreignForm();",
+    tests: [{ file: ACCESS, title: "of another page does nothing" }],
+  },
+  {
+    promise: "a form does nothing without its reader's token",
+    file: `${SRC}/access.ts`,
+    guard: "if (!isTheirs) throw foreignForm();",
+    without: "if (!isTheirs && isEnding()) throw foreignForm();",
+    tests: [{ file: ACCESS, title: "without this reader's token does nothing" }],
+  },
+  {
+    promise: "another name for the loopback opens no door",
+    file: `${SRC}/access.ts`,
+    guard: "if (!origin.isOurHost(request.headers)) {",
+    without: "if (isEnding() && !origin.isOurHost(request.headers)) {",
+    tests: [{ file: ACCESS, title: "another name for this machine" }],
+  },
+  {
+    promise: "an address that is sent along leads nowhere but into the console",
+    file: `${SRC}/fields.ts`,
+    guard: "/^\\/(?![/\\\\])[!-~]*$/",
+    without: "/^\\/[!-~]*$/",
+    tests: [{ file: WORDS, title: "leads nowhere but into the console" }],
+  },
+  {
+    promise: "a session that nobody uses ends",
+    file: `${SRC}/sessions.ts`,
+    guard: "nowMs - usedAtMs >= this.#options.idleMs",
+    without: "nowMs - usedAtMs >= this.#options.longestMs",
+    tests: [{ file: SESSIONS, title: "ends when nobody used it for a while" }],
+  },
+  {
+    promise: "a session ends however much it is used",
+    file: `${SRC}/sessions.ts`,
+    guard: "return nowMs >= untilMs || nowMs",
+    without: "return nowMs >= untilMs * 100 || nowMs",
+    tests: [{ file: SESSIONS, title: "ends after its longest time" }],
+  },
+  {
+    promise: "passwords for one name are not tried too often",
+    file: `${SRC}/login-desk.ts`,
+    guard: "byAddress.take(address) || byName.take(name)",
+    without: "byAddress.take(address) || byName.take(address + name)",
+    tests: [{ file: SESSIONS, title: "is not tried too often for one name" }],
+  },
+  {
+    promise: "a proxy is believed for its secret only",
+    file: `${SRC}/doorkeeper.ts`,
+    guard: 'if (proxy === null || typeof secret !== "string" || !isSame(secret, proxy.secret)) return null;',
+    without: 'if (proxy === null || typeof secret !== "string") return null;',
+    tests: [{ file: PROCESS, title: "a proxy is believed with its secret only" }],
+  },
+  {
+    promise: "whatever stands in a field is text on a page",
+    file: `${SRC}/html.ts`,
+    guard: "return htmlEscape(String(value));",
+    without: "return htmlEscape(String(value)).length > 0 ? String(value) : String();",
+    tests: [{ file: WORDS, title: "has values as text" }],
+  },
+  {
+    promise: "a script that came in through a field does not run",
+    file: `${SRC}/server.ts`,
+    guard: `"script-src": ["'self'"],`,
+    without: `"script-src": ["'self'", "'unsafe-inline'"],`,
+    tests: [{ file: HOSTILE, title: "would not run if it were one" }],
+  },
+  {
+    promise: "an operator does nothing that cannot be noted",
+    file: `${SRC}/actions.ts`,
+    guard: "return await this.#options.store.beginAction(action);",
+    without: "return await this.#options.store.beginAction(action).catch(() => 0);",
+    tests: [{ file: ACTIONS, title: "what cannot be noted is not done" }],
+  },
+];
