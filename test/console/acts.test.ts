@@ -2,7 +2,7 @@ import { createQueueReader } from "@junban/event-queues";
 import { createOrderStore } from "@junban/order-store";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openBrowser, visit } from "./browser-lab.ts";
+import { openBrowser, PROVIDED_WITHIN_MS, visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
 import { applyAll, event, fillStage, placed, storeAt, TOLD } from "./stage.ts";
 
@@ -12,7 +12,7 @@ const junban = await consoleOfFile(place);
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
-});
+}, PROVIDED_WITHIN_MS);
 afterAll(async () => browser.close());
 
 /** As the fleet's own store, in which nothing is cursed. */

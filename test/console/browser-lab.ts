@@ -1,15 +1,16 @@
 import { findProgram } from "@junban/sandbox";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { PROGRAMS } from "../support/index.ts";
 import type { Console } from "./console-process.ts";
 
-/** From the system: the builds that npm packages fetch come from elsewhere. */
-const CHROMIUM = { name: "chromium", debian: "chromium", brew: "chromium" };
+/** How long a machine without the browser may take to install it. */
+export const PROVIDED_WITHIN_MS = 400_000;
 
 /** A browser of its own for whoever asks, who closes it. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: await findProgram(CHROMIUM),
+    executablePath: await findProgram(PROGRAMS.chromium),
     // Containers commonly have a small /dev/shm, and a root user for whom the browser's own sandbox does not start.
     args: ["--disable-dev-shm-usage", "--disable-gpu"],
     chromiumSandbox: false,

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, PHONE, visit } from "./browser-lab.ts";
+import { openBrowser, PROVIDED_WITHIN_MS, PHONE, visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
 import { applyAll, event, placed, storeAt } from "./stage.ts";
 
@@ -42,7 +42,7 @@ const junban = await consoleOfFile(place);
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
-});
+}, PROVIDED_WITHIN_MS);
 afterAll(async () => browser.close());
 
 const query = (values: Record<string, string>): string => new URLSearchParams(values).toString();

@@ -1,7 +1,7 @@
 import { startProxy } from "@junban/sandbox";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, visit } from "./browser-lab.ts";
+import { openBrowser, PROVIDED_WITHIN_MS, visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace, startConsole } from "./console-lab.ts";
 import { fillStage, TOLD } from "./stage.ts";
 
@@ -15,7 +15,7 @@ const junban = await consoleOfFile({ ...place, databaseUrl: postgres.url, redisU
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
-});
+}, PROVIDED_WITHIN_MS);
 afterAll(async () => {
   await browser.close();
   await Promise.all([postgres.close(), redis.close()]);

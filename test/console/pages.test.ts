@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DESK, openBrowser, PHONE, visit } from "./browser-lab.ts";
+import { DESK, openBrowser, PROVIDED_WITHIN_MS, PHONE, visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
 import { fillStage, TOLD } from "./stage.ts";
 
@@ -10,7 +10,7 @@ const [junban, quiet] = await Promise.all([consoleOfFile(busy), consoleOfFile(em
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
-});
+}, PROVIDED_WITHIN_MS);
 afterAll(async () => browser.close());
 
 const PAGES = [

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram, startProcess } from "@junban/sandbox";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { blocksIn, eventually, freshDatabase, freshRedis, scriptFolder } from "../support/index.ts";
+import { blocksIn, eventually, freshDatabase, freshRedis, PROGRAMS, scriptFolder } from "../support/index.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "apps/forwarder/src/main.ts");
@@ -18,7 +18,7 @@ let psql: string;
 
 // What the page runs is no part of the project, and a slim machine does not have it.
 beforeAll(async () => {
-  psql = await findProgram({ name: "psql", debian: "postgresql-client", brew: "libpq" });
+  psql = await findProgram(PROGRAMS.psql);
 }, 300_000);
 
 test("what docs/upstream-outbox.md shows is published, in order, and the metrics are those it names", async () => {

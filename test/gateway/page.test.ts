@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findProgram, startProcess, startProxy } from "@junban/sandbox";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { blocksIn, scriptFolder } from "../support/index.ts";
+import { blocksIn, PROGRAMS, scriptFolder } from "../support/index.ts";
 import { freshPlace, idsOf, standingIn, startGateway } from "./gateway-lab.ts";
 
 const LIMIT_MS = 120_000;
@@ -12,8 +12,8 @@ let python: string;
 
 // What the page runs is no part of the project, and a slim machine has none of it.
 beforeAll(async () => {
-  for (const name of ["curl", "openssl"]) await findProgram({ name, debian: name, brew: name });
-  python = await findProgram({ name: "python3", debian: "python3", brew: "python" });
+  for (const program of [PROGRAMS.curl, PROGRAMS.openssl]) await findProgram(program);
+  python = await findProgram(PROGRAMS.python);
 }, 300_000);
 
 async function shell(script: string, env: Readonly<Record<string, string>>): Promise<string> {

@@ -4,7 +4,7 @@ import { findProgram, startProcess } from "@junban/sandbox";
 import { isGood } from "@junban/trial";
 import { beforeAll, expect, test } from "vitest";
 import { environmentOf, freshPlace, type Place } from "../fleet/worker-lab.ts";
-import { blocksIn, eventually, freshDatabase, scriptFolder } from "../support/index.ts";
+import { blocksIn, eventually, freshDatabase, PROGRAMS, scriptFolder } from "../support/index.ts";
 import { withClient } from "../support/run.ts";
 import { freshShop, nothingWaits, type Shop } from "../upstream-outbox/lab.ts";
 import {
@@ -37,8 +37,8 @@ const [giveTime, emptyRedis, setBack, tellAgain, publishAgain] = steps as [
 let path: string;
 
 beforeAll(async () => {
-  const psql = await findProgram({ name: "psql", debian: "postgresql-client", brew: "libpq" });
-  const redisCli = await findProgram({ name: "redis-cli", debian: "redis-tools", brew: "redis" });
+  const psql = await findProgram(PROGRAMS.psql);
+  const redisCli = await findProgram(PROGRAMS.redisCli);
   path = [dirname(psql), dirname(redisCli), process.env["PATH"]].join(delimiter);
 }, 300_000);
 

@@ -6,4 +6,5 @@
 export { freshDatabase } from "./databases.ts";
 export { blocksIn, scriptFolder } from "./documents.ts";
 export { eventually } from "./eventually.ts";
+export { PROGRAMS } from "./programs.ts";
 export { freshRedis } from "./redis.ts";
