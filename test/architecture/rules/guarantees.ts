@@ -26,7 +26,8 @@ export function guaranteesIn(markdown: string, id: RegExp = GUARANTEE): Guarante
   });
 }
 
-function cellsOf(row: string): string[] {
+/** The cells of one row of a table; none when the line is no row. */
+export function cellsOf(row: string): string[] {
   if (!row.startsWith("|")) return [];
   return row
     .split(/(?<!\\)\|/)

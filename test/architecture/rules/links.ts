@@ -20,7 +20,8 @@ export function brokenLinks(pages: readonly Page[], files: readonly string[]): s
   );
 }
 
-function targetsIn(markdown: string): string[] {
+/** Where the links and pictures of a page lead, in their sequence; what stands in code blocks is none. */
+export function targetsIn(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[\s\S]*?^```/gm, "");
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? "");
 }
