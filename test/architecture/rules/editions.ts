@@ -31,6 +31,9 @@ export function editionGaps({ original, translation }: Editions): string[] {
     const from = traitsOf(section, { sections: first, sibling: translation.path });
     const to = traitsOf(counterpart, { sections: second, sibling: original.path });
     return [
+      ...codeGaps(section.blocks, counterpart.blocks).map(
+        ([ours, theirs]) => `${here} has ${ours}, ${there} has ${theirs}: ${KEEP}`,
+      ),
       ...missing(from, to).map((trait) => `${here} has ${trait}, ${there} has not: ${KEEP}`),
       // A language may write as a figure what another writes as a word.
       ...missing(to, from)
@@ -69,7 +72,7 @@ function traitsOf({ prose, blocks }: Section, { sections, sibling }: Surrounding
   const spans = [...text.matchAll(/`([^`]+)`/g)].map(([span]) => span);
   const figures = text.replaceAll(/`[^`]+`|\]\([^)]+\)/g, "").match(/\d+(?:[.,]\d+)*/g) ?? [];
   return [
-    ...blocks.map((block, index) => `as code block ${index + 1} ${JSON.stringify(untranslated(block))}`),
+    `${blocks.length} code blocks`,
     ...tablesIn(prose).map((size, index) => `as table ${index + 1} one of ${size}`),
     `${prose.match(/^- /gm)?.length ?? 0} items in lists`,
     ...counted(links).map((link) => `a link to ${link}`),
@@ -94,11 +97,25 @@ function counted(texts: readonly string[]): string[] {
   });
 }
 
-/** A code block without what is translated in it: comments, and in a picture everything that is only shown. */
+/** For each code block that differs, the first line that does, as either edition has it. */
+function codeGaps(ours: readonly Block[], theirs: readonly Block[]): [string, string][] {
+  return ours.flatMap((block, index) => {
+    const counterpart = theirs[index];
+    if (counterpart === undefined) return [];
+    const [from, to] = [untranslated(block), untranslated(counterpart)];
+    const line = from.findIndex((text, at) => text !== to[at]);
+    if (line === -1 && from.length === to.length) return [];
+    const at = line === -1 ? from.length : line;
+    return [[`in line ${at} of code block ${index + 1} “${from[at] ?? ""}”`, `“${to[at] ?? ""}”`]];
+  });
+}
+
+/** A code block, its fence first, without what is translated in it: comments, and in a picture everything that is only shown. */
 function untranslated({ language, lines }: Block): string[] {
-  if (language === "text") return [...lines];
-  if (language !== "mermaid") return lines.map((line) => line.replace(/(^|\s)\s*(#|\/\/) .*$/, "$1$2"));
-  return lines.map((line) =>
+  const all = [`\`\`\`${language}`, ...lines];
+  if (language === "text") return all;
+  if (language !== "mermaid") return all.map((line) => line.replace(/(^|\s)\s*(#|\/\/) .*$/, "$1$2"));
+  return all.map((line) =>
     line
       .replaceAll(/\s?\[[^\]]*\]/g, "")
       .replaceAll(/"[^"]*"/g, '""')
