@@ -125,6 +125,9 @@ Gemessen an 1 Tag: [Zahlen](figures.md), [Auszug](a.md#speed).
     expect(gaps(ENGLISH, `${GERMAN}\nAuch \`neu\`.\n`)).toEqual([
       "b.md “Tempo” has the name `neu`, a.md “Speed” has not: carry the change over to the other edition",
     ]);
+    expect(gaps(ENGLISH, GERMAN.replace("nicht\n", "nicht\nhalt\n"))).toEqual([
+      "a.md “Way” has in line 2 of code block 1 “”, b.md “Weg” has “halt”: carry the change over to the other edition",
+    ]);
     expect(gaps(ENGLISH, GERMAN.replace("(#zweiter-teil)", "(#second-part)"))[1]).toContain(
       "b.md “Weg” has a link to #second-part, which is no heading",
     );
