@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 
-/** The document the gateway serves, as far as answers are concerned. */
+/** The document the gateway serves, as far as tests read it. */
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, Response>> };
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: { readonly Event: object };
+  };
 }
 
 interface Operation {
@@ -58,10 +62,18 @@ export function expectDescribed(given: Given): void {
   }
 }
 
+/** Tells whether the document says of a value that it is an event which is taken. */
+export function createEventValidator(): ValidateFunction {
+  const description = readDescription();
+  return validatorOf(description, description.components.schemas.Event);
+}
+
 function expectValid(description: Description, schema: object, value: unknown): void {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  const { components } = description;
-  const validate = ajv.compile({ ...schema, components });
+  const validate = validatorOf(description, schema);
   validate(value);
   expect(validate.errors ?? [], JSON.stringify(value)).toEqual([]);
+}
+
+function validatorOf({ components }: Description, schema: object): ValidateFunction {
+  return new Ajv2020({ strict: false, allErrors: true }).compile({ ...schema, components });
 }

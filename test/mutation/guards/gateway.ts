@@ -6,6 +6,7 @@ const SRC = "apps/gateway/src";
 const ANSWERS = "test/gateway/answers.test.ts";
 const CANARIES = "test/gateway/canaries.test.ts";
 const DESCRIPTION = "test/gateway/description.test.ts";
+const ENVELOPES = "test/gateway/envelopes.test.ts";
 const HOSTILE = "test/gateway/hostile-requests.test.ts";
 const INTAKE = "test/gateway/intake.test.ts";
 const KNOWN = "test/gateway/known-bodies.test.ts";
@@ -208,6 +209,13 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
     guard: 'throw malformed("body", "well-formed JSON");',
     without: 'throw malformed("body", String(text));',
     tests: [{ file: CANARIES }],
+  },
+  {
+    promise: "the OpenAPI document describes the names that are taken and no others",
+    file: "apps/gateway/openapi.json",
+    guard: String.raw`"pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$"`,
+    without: '"pattern": "^"',
+    tests: [{ file: ENVELOPES, title: "the same verdict on every row" }],
   },
   {
     promise: "the log of a fault does not quote what was sent",
