@@ -25,6 +25,8 @@ export interface TestRelay extends Relay {
   readonly outbox: Outbox;
   /** How often it began to lead. */
   ledTimes(): number;
+  /** How often it told the age of what waits: so often has it looked. */
+  looks(): number;
 }
 
 export type RelayOverrides = Partial<Omit<RelayOptions, "outbox" | "logger" | "observer">>;
@@ -34,6 +36,7 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
   const lines: string[] = [];
   const counts = { passedOn: 0, parked: 0 };
   let led = 0;
+  let looks = 0;
   const say = (_fields: object, line: string): void => {
     lines.push(line);
   };
@@ -54,7 +57,9 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
       leads: (isLeading) => {
         if (isLeading) led += 1;
       },
-      lag: () => undefined,
+      lag: () => {
+        looks += 1;
+      },
     },
     ...overrides,
   });
@@ -62,7 +67,7 @@ export function startRelay(place: Place, overrides: RelayOverrides = {}): TestRe
     await relay.stop();
     await outbox.close();
   });
-  return Object.assign(relay, { lines, counts, outbox, ledTimes: () => led });
+  return Object.assign(relay, { lines, counts, outbox, ledTimes: () => led, looks: () => looks });
 }
 
 export function openTestOutbox({ databaseUrl }: Place): Outbox {

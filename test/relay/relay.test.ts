@@ -59,6 +59,23 @@ describe("a relay", () => {
     await eventually(async () => (await outboxOf(pool)).length === 0);
   });
 
+  test("is woken by a commit, and does not wait until it would look by itself", async () => {
+    const place = await freshPlace();
+    const pool = poolOf(place);
+    const relay = startRelay(place, { pollMs: 9_000 });
+    // It has found nothing: it looks again in nine seconds, or when it is woken.
+    await eventually(() => relay.looks() === 1);
+
+    const client = await pool.connect();
+    await client.query("begin");
+    await writeNews(client, versionsOf("O1", 1));
+    await client.query("select pg_notify('junban_outbox', '')");
+    await client.query("commit");
+    client.release();
+
+    await eventually(async () => (await queued(place)).length === 1, { withinMs: 5_000 });
+  });
+
   test("does not queue again what is in the queue already, when it died before it could delete it", async () => {
     const place = await freshPlace();
     const pool = poolOf(place);

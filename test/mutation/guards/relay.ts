@@ -40,6 +40,13 @@ export const RELAY_GUARDS: readonly Guard[] = [
     hangs: true,
   },
   {
+    promise: "a relay that has nothing to pass on waits to be woken",
+    file: `${RELAY}/relay.ts`,
+    guard: "await lead.rung({ withinMs: pollMs, signal });",
+    without: "await this.#pause(pollMs);",
+    tests: [{ file: FLOW, title: "is woken by a commit" }],
+  },
+  {
     promise: "many commits wake the relay once",
     file: OUTBOX,
     guard: "    this.#hasRung = false;\n",
