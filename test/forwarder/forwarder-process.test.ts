@@ -42,15 +42,25 @@ async function readiness(port: number): Promise<{ status: number; detail: unknow
   return { status: response.status, detail: await response.json() };
 }
 
+function valueIn(metrics: string, name: string): number {
+  const [, value] = new RegExp(`^${name} (.+)$`, "m").exec(metrics) ?? [];
+  return Number(value);
+}
+
 async function metricsOf(port: number): Promise<string> {
   return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
-async function enqueue(env: Environment, event: object): Promise<void> {
+/** With an event that waits longer than it really does, where an age is given. */
+async function enqueue(env: Environment, event: object, ageSeconds = 0): Promise<void> {
   const client = new pg.Client({ connectionString: env["DATABASE_URL"] ?? "" });
   await client.connect();
   await client.query("BEGIN");
   await enqueueEvent(client, event);
+  await client.query(
+    "update junban_upstream.events set enqueued_at = enqueued_at - make_interval(secs => $1)",
+    [ageSeconds],
+  );
   await client.query("COMMIT");
   await client.end();
 }
@@ -88,13 +98,17 @@ describe("the forwarder's process", () => {
         { withinMs: 30_000 },
       );
 
-      await enqueue(env, EVENT);
+      await enqueue(env, EVENT, 90);
       const redis = freshRedis().connect();
       await eventually(async () => expect(await redis.llen(`${env["JUNBAN_PREFIX"]}:wait:{A-1}`)).toBe(1));
       await eventually(async () => {
         const metrics = await metricsOf(port);
         expect(metrics).toMatch(/^junban_forward_rows_total 1$/m);
         expect(metrics).toMatch(/^junban_forward_waiting 0$/m);
+        expect(valueIn(metrics, "junban_forward_oldest_seconds")).toBe(0);
+        expect(valueIn(metrics, "junban_forward_lag_seconds_count")).toBe(1);
+        expect(valueIn(metrics, "junban_forward_lag_seconds_sum")).toBeGreaterThan(90);
+        expect(valueIn(metrics, "junban_forward_lag_seconds_sum")).toBeLessThan(300);
         expect(metrics).toMatch(/^junban_forward_active 1$/m);
         expect(metrics).not.toContain("A-1");
       });
@@ -128,12 +142,12 @@ describe("the forwarder's process", () => {
   );
 
   test(
-    "counts nothing as forwarded that fewer replicas than asked for have",
+    "counts nothing as forwarded that fewer replicas than asked for have, and tells how long the first has waited",
     async () => {
       const env = { ...(await freshEnvironment()), JUNBAN_FORWARD_REPLICAS: "1" };
       const migration = await launch(env, "migrate");
       expect(await migration.exited).toEqual({ code: 0, signal: null });
-      await enqueue(env, EVENT);
+      await enqueue(env, EVENT, 100);
       const port = await portOf(await launch(env));
       await eventually(
         async () =>
@@ -143,6 +157,13 @@ describe("the forwarder's process", () => {
       const metrics = await metricsOf(port);
       expect(metrics).toMatch(/^junban_forward_waiting 1$/m);
       expect(metrics).toMatch(/^junban_forward_rows_total 0$/m);
+      expect(valueIn(metrics, "junban_forward_lag_seconds_count")).toBe(0);
+      const early = valueIn(metrics, "junban_forward_oldest_seconds");
+      expect(early).toBeGreaterThan(100);
+      expect(early).toBeLessThan(300);
+      await eventually(async () =>
+        expect(valueIn(await metricsOf(port), "junban_forward_oldest_seconds")).toBeGreaterThan(early),
+      );
     },
     LIMIT_MS,
   );

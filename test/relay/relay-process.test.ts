@@ -64,6 +64,11 @@ async function leads(relay: Running): Promise<boolean> {
   return /^junban_relay_leads 1$/m.test((await relay.get("/metrics")).text);
 }
 
+async function lagOf(relay: Running): Promise<number> {
+  const [, seconds] = /^junban_updates_lag_seconds (.+)$/m.exec((await relay.get("/metrics")).text) ?? [];
+  return Number(seconds);
+}
+
 describe("the relay's process", () => {
   test(
     "passes on what was committed; probes and metrics tell so, and it ends with 0 when asked to",
@@ -86,6 +91,35 @@ describe("the relay's process", () => {
       expect((await relay.get("/metrics")).text).toContain("junban_updates_passed_on_total 3");
       relay.tree.signal("SIGTERM");
       expect(await relay.tree.exited).toMatchObject({ code: 0 });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "tells in its metrics how long the oldest update has waited while Redis is away, and 0 once it is back",
+    async () => {
+      const place = await freshPlace();
+      const proxy = await startProxy({ url: place.redisUrl });
+      onTestFinished(async () => proxy.close());
+      const relay = await start({ ...place, redisUrl: proxy.url });
+      await eventually(async () => leads(relay), { withinMs: 20_000 });
+      expect(await lagOf(relay)).toBe(0);
+
+      proxy.cut();
+      await writeNews(poolOf(place), versionsOf("O1", 2));
+
+      const withinMs = 20_000;
+      const early = await eventually(
+        async () => {
+          const seconds = await lagOf(relay);
+          return seconds > 0 && seconds;
+        },
+        { withinMs },
+      );
+      await eventually(async () => (await lagOf(relay)) > early + 1, { withinMs });
+      proxy.heal();
+      await eventually(async () => (await outboxOf(poolOf(place))).length === 0, { withinMs });
+      await eventually(async () => (await lagOf(relay)) === 0, { withinMs });
     },
     LIMIT_MS,
   );

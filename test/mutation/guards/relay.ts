@@ -145,6 +145,13 @@ export const RELAY_GUARDS: readonly Guard[] = [
     tests: [{ file: TROUBLE, title: "the one that stood aside is well again" }],
   },
   {
+    promise: "how long the oldest update has waited is told while it waits",
+    file: `${RELAY}/relay.ts`,
+    guard: "    if (limit > 0) observer.lag(news[0]?.ageMs ?? 0);\n",
+    without: "",
+    tests: [{ file: "test/relay/relay-process.test.ts", title: "how long the oldest update has waited" }],
+  },
+  {
     promise: "a relay that stands by is ready only while Redis would take what it passes on",
     file: "apps/relay/src/run-relay.ts",
     guard: 'ok: obstacle === null && redis === "answers"',

@@ -7,6 +7,7 @@ const MIGRATION = "packages/upstream-outbox/migrations/0001_upstream_outbox.sql"
 const ENQUEUE = "test/upstream-outbox/enqueue.test.ts";
 const ORDER = "test/upstream-outbox/commit-order.test.ts";
 const FORWARDING = "test/upstream-outbox/forwarding.test.ts";
+const PROCESS = "test/forwarder/forwarder-process.test.ts";
 const SEVERAL = "test/upstream-outbox/several-forwarders.test.ts";
 
 export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
@@ -177,7 +178,7 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
     file: "apps/forwarder/src/run-forwarder.ts",
     guard: "if (error instanceof EvictingRedisError) throw error;",
     without: "if (!(error instanceof Error)) throw error;",
-    tests: [{ file: "test/forwarder/forwarder-process.test.ts", title: "refuses a Redis that may evict" }],
+    tests: [{ file: PROCESS, title: "refuses a Redis that may evict" }],
   },
   {
     promise: "an older version finds a newer outbox in order",
@@ -190,5 +191,20 @@ export const UPSTREAM_OUTBOX_GUARDS: readonly Guard[] = [
         title: "an older version that migrates after a newer one changes nothing",
       },
     ],
+  },
+  {
+    promise: "how long the first row has waited is told",
+    file: `${SRC}/outbox-session.ts`,
+    guard:
+      "select extract(epoch from clock_timestamp() - enqueued_at) from junban_upstream.events as waiting",
+    without: "select 0 from junban_upstream.events as waiting",
+    tests: [{ file: PROCESS, title: "tells how long the first has waited" }],
+  },
+  {
+    promise: "how long each row waited is told when it was forwarded",
+    file: "apps/forwarder/src/metrics.ts",
+    guard: "    for (const { ageSeconds } of rows) this.#lag.observe(Math.max(0, ageSeconds));\n",
+    without: "",
+    tests: [{ file: PROCESS, title: "tells in its metrics what it did" }],
   },
 ];
