@@ -6,7 +6,7 @@ const { DATABASE_URL, REDIS_URL = "" } = process.env;
 
 interface Told {
   readonly event: { readonly source: string; readonly id: string };
-  readonly order: { readonly status: string; readonly paymentStatus: string };
+  readonly order: object;
 }
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL });
@@ -25,8 +25,8 @@ await consumeOrderUpdates(
   async ({ lcid, version, payload }, { transaction }) => {
     const { event, order } = payload as unknown as Told;
     await transaction.query(
-      "insert into journal (lcid, version, source, event_id, status, payment_status) values ($1, $2, $3, $4, $5, $6)",
-      [lcid, version, event.source, event.id, order.status, order.paymentStatus],
+      "insert into journal (lcid, version, source, event_id, order_then) values ($1, $2, $3, $4, $5)",
+      [lcid, version, event.source, event.id, JSON.stringify(order)],
     );
   },
 );
