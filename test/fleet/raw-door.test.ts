@@ -7,7 +7,16 @@ import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { blocksIn, eventually, scriptFolder } from "../support/index.ts";
-import { eventOf, freshLcid, freshPlace, placed, rowsOf, startWorker } from "./worker-lab.ts";
+import {
+  eventOf,
+  eventsOf,
+  freshLcid,
+  freshPlace,
+  placed,
+  poolOf,
+  rowsOf,
+  startWorker,
+} from "./worker-lab.ts";
 import type { Envelope, Place } from "./worker-lab.ts";
 
 /** A producer that knows nothing of this house but the names of its queues. */
@@ -27,7 +36,7 @@ function bareClient({ redisUrl, prefix }: Place): (event: Envelope) => Promise<v
   };
 }
 
-test("events that a bare BullMQ client added to all four queues are applied, in the order in which they arrived", async () => {
+test("events that a bare BullMQ client added to all four queues are applied, each behind those that had arrived before it was added", async () => {
   const place = await freshPlace();
   const add = bareClient(place);
   await startWorker(place);
@@ -58,6 +67,34 @@ test("events that a bare BullMQ client added to all four queues are applied, in 
   const rows = await rowsOf(place);
   expect(rows.map(({ id, outcome }) => [id, outcome])).toEqual(story.map(({ id }) => [id, "applied"]));
 }, 90_000);
+
+test("a burst that a bare BullMQ client added to one queue is applied in the order of adding by one worker with one slot a queue", async () => {
+  const place = await freshPlace();
+  const add = bareClient(place);
+  const [first, ...burst] = eventsOf(freshLcid(), 40);
+  if (first === undefined) throw new Error("no placement");
+  const ids = burst.map(({ id }) => id);
+  // All of them wait in the queue before anybody fetches one: what is asserted is how they arrive, not when.
+  for (const event of burst) await add(event);
+  await startWorker(place, { JUNBAN_CONCURRENCY: "1", JUNBAN_LANE_BATCH: "2" });
+
+  // They wait for their placement in the order in which they arrived, and are applied in it.
+  await eventually(async () => expect((await rowsOf(place)).map(({ id }) => id)).toEqual(ids), {
+    withinMs: 30_000,
+  });
+  await add(first);
+  await eventually(async () => expect(await appliedIn(place)).toEqual([first.id, ...ids]), {
+    withinMs: 30_000,
+  });
+}, 90_000);
+
+/** The ids of the events that were applied, by the versions that they made. */
+async function appliedIn(place: Place): Promise<string[]> {
+  const { rows } = await poolOf(place).query<{ id: string }>(
+    "select event_id as id from order_events where version is not null order by version",
+  );
+  return rows.map(({ id }) => id);
+}
 
 test("the example of docs/events.md adds plain jobs that are applied, whichever of them arrives first", async () => {
   const page = await readFile(new URL("../../docs/events.md", import.meta.url), "utf8");

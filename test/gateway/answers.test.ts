@@ -258,4 +258,24 @@ describe("a request that is refused as a whole", () => {
     expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
     expect(await standingIn(place, "T-4")).toHaveLength(8);
   });
+
+  test("for too many events of one token, while another token's are taken", async () => {
+    const keys = [freshKey(), freshKey()] as const;
+    const entries = keys.map(({ list }, index) => ({
+      ...(JSON.parse(list) as object[])[0],
+      name: `lab-${index}`,
+    }));
+    const slow = await startGateway(
+      place,
+      { JUNBAN_GATEWAY_EVENTS_PER_MINUTE: "10" },
+      { ...keys[0], list: JSON.stringify(entries) },
+    );
+    const headers = { ...BATCH, authorization: `Bearer ${keys[1].token}` };
+    const post = async (events: readonly object[]): Promise<number> =>
+      (await slow.ask({ headers, body: JSON.stringify(events) })).status;
+    expect((await slow.post(eventsOf("T-5", 8))).status).toBe(202);
+    expect((await slow.post(eventsOf("T-5", 8, 8))).status).toBe(429);
+    expect(await post(eventsOf("T-6", 8))).toBe(202);
+    expect(await post(eventsOf("T-6", 8, 8))).toBe(429);
+  });
 });

@@ -191,6 +191,16 @@ describe("the relay's process", () => {
   );
 
   test(
+    "ends with 2 for a bad variable, and says which",
+    async () => {
+      const tree = await launch(await freshPlace(), { JUNBAN_UPDATES_CAP: "plenty" });
+      expect(await tree.exited).toEqual({ code: 2, signal: null });
+      expect(tree.stderr()).toContain("JUNBAN_UPDATES_CAP");
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "refuses a schema that lacks migrations, and says what to do",
     async () => {
       const place = await freshPlace();

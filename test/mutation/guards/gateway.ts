@@ -90,6 +90,13 @@ export const GATEWAY_GUARDS: readonly Guard[] = [
     tests: [{ file: TOKENS, title: "for the whole of a batch" }],
   },
   {
+    promise: "what a token sends is counted as that token's",
+    file: `${SRC}/server.ts`,
+    guard: "rateLimit.take(sender, events, taken)",
+    without: "rateLimit.take(rateLimit, events, taken)",
+    tests: [{ file: ANSWERS, title: "of one token, while another token's are taken" }],
+  },
+  {
     promise: "each sender's limit is its own",
     file: `${SRC}/rate-limit.ts`,
     guard: "this.#buckets.set(sender,",
