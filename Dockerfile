@@ -2,7 +2,7 @@
 #
 #   node apps/relay/dist/main.js                 node apps/cli/bin/junban.js migrate
 #   node apps/gateway/dist/main.js               node apps/cli/bin/junban.js …
-#   node apps/forwarder/dist/main.js [migrate]
+#   node apps/forwarder/dist/main.js [migrate]   node apps/console/dist/main.js [hash-password]
 #
 # It needs no shell, no writable file and no root. docs/deployment.md says how it is meant to run.
 
@@ -24,11 +24,14 @@ COPY packages/tracing/package.json packages/tracing/
 COPY packages/upstream-outbox/package.json packages/upstream-outbox/
 COPY apps/cli/package.json apps/cli/
 COPY apps/cli/bin apps/cli/bin
+COPY apps/console/package.json apps/console/
+COPY apps/console/bin apps/console/bin
 COPY apps/forwarder/package.json apps/forwarder/
 COPY apps/gateway/package.json apps/gateway/
 COPY apps/relay/package.json apps/relay/
 COPY apps/worker/package.json apps/worker/
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --workspace=apps/cli --workspace=apps/forwarder --workspace=apps/gateway --workspace=apps/relay --workspace=apps/worker
+# The compiler stays out by hand: a library that would use its types if it were there makes npm keep it.
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --workspace=apps/cli --workspace=apps/console --workspace=apps/forwarder --workspace=apps/gateway --workspace=apps/relay --workspace=apps/worker && rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
@@ -53,6 +56,8 @@ COPY --from=build /app/packages/tracing/dist packages/tracing/dist
 COPY --from=build /app/packages/upstream-outbox/dist packages/upstream-outbox/dist
 COPY --from=build /app/packages/upstream-outbox/migrations packages/upstream-outbox/migrations
 COPY --from=build /app/apps/cli/dist apps/cli/dist
+COPY --from=build /app/apps/console/assets apps/console/assets
+COPY --from=build /app/apps/console/dist apps/console/dist
 COPY --from=build /app/apps/forwarder/dist apps/forwarder/dist
 COPY --from=build /app/apps/gateway/dist apps/gateway/dist
 COPY --from=build /app/apps/gateway/openapi.json apps/gateway/openapi.json
@@ -62,8 +67,8 @@ COPY --from=build /app/apps/worker/dist apps/worker/dist
 # By number, so that Kubernetes can see that it is not root. All files stay root's: a process cannot change its own program.
 USER 10001:10001
 
-# Health and metrics; the gateway's requests. Both listen on the loopback address until a manifest says otherwise.
-EXPOSE 9464 8464
+# Health and metrics; the gateway's requests; the console's pages. All listen on the loopback address until a manifest says otherwise.
+EXPOSE 9464 8464 7464
 
 # No HEALTHCHECK: the image is also the `junban` command, which ends by itself, and Kubernetes would not look at it. The compose
 # file has one for each service.

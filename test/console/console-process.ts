@@ -53,16 +53,20 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Console {
-  readonly tree: ProcessTree;
-  readonly url: string;
-  readonly healthUrl: string;
+/** A console as its readers meet it. */
+export interface Door {
   /** One request, whose redirections are not followed; a form comes with the console's own origin unless headers say otherwise. */
   ask(path: string, question?: Question): Promise<Answer>;
   /** Logs in and answers with the cookie of the session. */
   logIn(name: string): Promise<string>;
   /** The token that this reader's forms carry. */
   formToken(cookie: string): Promise<string>;
+}
+
+export interface Console extends Door {
+  readonly tree: ProcessTree;
+  readonly url: string;
+  readonly healthUrl: string;
 }
 
 /** Starts a console and waits until it serves. Whoever starts it ends it. */
@@ -78,11 +82,13 @@ export async function openConsole(place: Place, env: Environment = {}): Promise<
   const line = await tree.waitForLine("the console serves", { withinMs: 60_000 });
   const { port, httpPort } = JSON.parse(line) as { port: number; httpPort: number };
   const url = `http://127.0.0.1:${port}`;
-  const ask: Console["ask"] = async (path, question = {}) => exchange(url, path, question);
+  return { tree, url, healthUrl: `http://127.0.0.1:${httpPort}`, ...consoleAt(url) };
+}
+
+/** A console that somebody else has started. */
+export function consoleAt(url: string): Door {
+  const ask: Door["ask"] = async (path, question = {}) => exchange(url, path, question);
   return {
-    tree,
-    url,
-    healthUrl: `http://127.0.0.1:${httpPort}`,
     ask,
     logIn: async (name) => logIn(ask, name),
     formToken: async (cookie) => tokenIn((await ask("/held", { cookie })).text),
@@ -105,7 +111,7 @@ async function exchange(url: string, path: string, question: Question): Promise<
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-async function logIn(ask: Console["ask"], name: string): Promise<string> {
+async function logIn(ask: Door["ask"], name: string): Promise<string> {
   const door = await ask("/login");
   const stranger = cookieIn(door);
   const token = tokenIn(door.text);

@@ -1,12 +1,19 @@
 import { readConfig } from "@junban/service";
 import { describe, expect, test } from "vitest";
-import { read } from "./checkout.ts";
+import { readConsoleSettings } from "../../apps/console/src/settings.ts";
+import { read, ROOT } from "./checkout.ts";
 import { kustomized } from "./kustomize.ts";
-import { allLaunches, COMPOSE_ROLES, composeFile, workloads } from "./launches.ts";
+import { allLaunches, COMPOSE_ROLES, composeFile, overlayLaunches, workloads } from "./launches.ts";
 
 const launches = allLaunches();
 const long = launches.filter(({ role }) => role !== "migrate");
 const defaults = readConfig({}, []);
+const ADDRESSES: Readonly<Record<string, string>> = {
+  DATABASE_URL: "postgres://127.0.0.1/junban",
+  REDIS_URL: "redis://127.0.0.1",
+};
+const baseConsole = launches.find(({ where }) => where === "kubernetes junban-console");
+const USERS_EXAMPLE = `${ROOT}deploy/compose/console-users.example.json`;
 const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
 
 describe("every file that starts a process", () => {
@@ -15,6 +22,7 @@ describe("every file that starts a process", () => {
       worker: scripts["worker"] ?? "",
       relay: scripts["relay"] ?? "",
       gateway: scripts["gateway"] ?? "",
+      console: scripts["console"] ?? "",
       forwarder: scripts["forward"] ?? "",
       migrate: "exec node apps/cli/bin/junban.js migrate",
     };
@@ -37,17 +45,32 @@ describe("every file that starts a process", () => {
   });
 
   test("sets only what there is to set, and values that are allowed", () => {
-    const values: Record<string, string> = {
-      DATABASE_URL: "postgres://127.0.0.1/junban",
-      REDIS_URL: "redis://127.0.0.1",
-    };
     for (const { where, env } of launches) {
       const own = Object.entries(env).filter(([name]) => !/^NODE_(ENV|OPTIONS)$/.test(name));
       const foreign = own.filter(([name]) => !/^(JUNBAN_.+|LOG_LEVEL|DATABASE_URL|REDIS_URL)$/.test(name));
       expect(foreign, where).toEqual([]);
-      const filled = own.map(([name, value]) => [name, filledIn(name, value, values)]);
-      expect(() => readConfig(Object.fromEntries(filled) as NodeJS.ProcessEnv, []), where).not.toThrow();
+      expect(() => readConfig(filled(env), []), where).not.toThrow();
     }
+  });
+
+  test("tells a console where browsers find it, over TLS or on this machine, and where its users stand", async () => {
+    const consoles = [...launches, ...overlayLaunches()].filter(({ role }) => role === "console");
+    const origins = new Map<string, string>();
+    // The base alone cannot know it, and then the console says so instead of serving.
+    for (const { where, env } of consoles.filter((each) => each !== baseConsole)) {
+      const users = { JUNBAN_CONSOLE_USERS_FILE: USERS_EXAMPLE };
+      expect(env, where).toHaveProperty("JUNBAN_CONSOLE_USERS_FILE");
+      const settings = await readConsoleSettings({ ...ADDRESSES, ...filled(env), ...users });
+      origins.set(where, settings.config.consoleOrigin);
+    }
+    expect(Object.fromEntries(origins)).toEqual({
+      "kubernetes junban-console": "https://console.example.com",
+      "compose console": "http://127.0.0.1:7464",
+      // On the loopback, where whoever is there is known by the port.
+      "systemd junban-console": "",
+    });
+    const alone = readConsoleSettings({ ...ADDRESSES, ...filled(baseConsole?.env ?? {}) });
+    await expect(alone).rejects.toThrow("JUNBAN_CONSOLE_ORIGIN is not set");
   });
 
   test("leaves a heap room for everything else below the limit of memory", () => {
@@ -80,11 +103,13 @@ describe("ports", () => {
       if (name === "junban-migrate") continue;
       expect(byName["health"], name).toBe(defaults.httpPort);
       if (name === "junban-gateway") expect(byName["requests"]).toBe(defaults.gatewayPort);
+      if (name === "junban-console") expect(byName["pages"]).toBe(defaults.consolePort);
       expect(probes.startupProbe.httpGet, name).toEqual({ path: "/livez", port: "health" });
       expect(probes.livenessProbe.httpGet, name).toEqual({ path: "/livez", port: "health" });
       expect(probes.readinessProbe.httpGet, name).toEqual({ path: "/readyz", port: "health" });
     }
-    expect(read("Dockerfile")).toContain(`\nEXPOSE ${defaults.httpPort} ${defaults.gatewayPort}\n`);
+    const { httpPort, gatewayPort, consolePort } = defaults;
+    expect(read("Dockerfile")).toContain(`\nEXPOSE ${httpPort} ${gatewayPort} ${consolePort}\n`);
   });
 
   test("are open to other machines only in a pod's own network", () => {
@@ -92,7 +117,7 @@ describe("ports", () => {
       const hosts = Object.entries(env).filter(([name]) => name.endsWith("_HTTP_HOST"));
       const isOpen = where.startsWith("kubernetes") && !where.endsWith("migrate");
       if (isOpen) expect(hosts.length, where).toBeGreaterThan(0);
-      else if (where !== "compose gateway") expect(hosts, where).toEqual([]);
+      else if (!/^compose (gateway|console)$/.test(where)) expect(hosts, where).toEqual([]);
     }
     for (const [name, { ports = [] }] of Object.entries(composeFile().services)) {
       for (const port of ports) expect(port, name).toMatch(/^127\.0\.0\.1:[^:]*:-\d+\}:\d+$/);
@@ -103,7 +128,7 @@ describe("ports", () => {
     const ports = launches
       .filter(({ where }) => /^systemd.*(?<!migrate)$/.test(where))
       .map(({ env }) => env["JUNBAN_HTTP_PORT"]);
-    expect(new Set(ports).size).toBe(4);
+    expect(new Set(ports).size).toBe(5);
   });
 });
 
@@ -169,13 +194,22 @@ describe("the autoscalers", () => {
   });
 });
 
+/** What a process would see, with what only a place of yours knows filled in. */
+function filled(env: Readonly<Record<string, string | null>>): NodeJS.ProcessEnv {
+  const own = Object.entries(env).filter(([name]) => !/^NODE_(ENV|OPTIONS)$/.test(name));
+  return Object.fromEntries(own.map(([name, value]) => [name, filledIn(name, value)]));
+}
+
 /** A value as the process would see it: names of systemd and compose that stand for others are filled in. */
-function filledIn(name: string, value: string | null, known: Readonly<Record<string, string>>): string {
-  if (value === null) return known[name] ?? "";
-  if (value.includes("${FLEET_UPSTREAM")) return known[name] ?? "";
-  return value
-    .replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
-    .replaceAll(/\$\{\w+:\?[^}]*\}/g, "secret")
-    .replace("%i", "9464")
-    .replace("%d", "/run/credentials");
+function filledIn(name: string, value: string | null): string {
+  if (value === null || value.includes("${FLEET_UPSTREAM")) return ADDRESSES[name] ?? "";
+  return (
+    value
+      // The innermost first: a default may hold another name.
+      .replaceAll(/\$\{\w+:-([^${}]*)\}/g, "$1")
+      .replaceAll(/\$\{\w+:-([^${}]*)\}/g, "$1")
+      .replaceAll(/\$\{\w+:\?[^}]*\}/g, "secret")
+      .replace("%i", "9464")
+      .replace("%d", "/run/credentials")
+  );
 }

@@ -42,6 +42,7 @@ describe("the Dockerfile", () => {
       "apps/worker/.env.local",
       "deploy/compose/.env",
       "deploy/compose/gateway-tokens.json",
+      "deploy/compose/console-users.json",
       "apps/worker/dist/main.js",
       "packages/orders/node_modules/a/b.js",
       "node_modules/pg/index.js",

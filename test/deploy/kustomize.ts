@@ -76,7 +76,8 @@ function applyStep(manifest: Json, { op, path, value }: { op: string; path: stri
     if (!Object.hasOwn(at, key)) throw new Error(`${path} leads nowhere`);
     at = at[key] as { [key: string]: Json };
   }
-  if (op === "add" && value !== undefined) at[last] = value;
+  if (op === "add" && value !== undefined && Array.isArray(at) && last === "-") at.push(value);
+  else if (op === "add" && value !== undefined) at[last] = value;
   else if (op === "remove" && Object.hasOwn(at, last)) Reflect.deleteProperty(at, last);
   else throw new Error(`${op} ${path} cannot be done`);
 }

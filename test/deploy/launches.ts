@@ -59,9 +59,10 @@ export interface Workload {
 }
 
 /** Everything in the manifests that makes pods. */
-export function workloads(): Workload[] {
-  const manifests = [...kustomized("deploy/kubernetes/base"), ...kustomized("deploy/kubernetes/migrate")];
-  return manifests.flatMap(({ kind, metadata, spec }) => {
+export function workloads(
+  folders: readonly string[] = ["deploy/kubernetes/base", "deploy/kubernetes/migrate"],
+): Workload[] {
+  return folders.flatMap(kustomized).flatMap(({ kind, metadata, spec }) => {
     if (kind !== "Deployment" && kind !== "Job") return [];
     const { template } = spec as {
       template: { metadata: { labels: Record<string, string> }; spec: PodSpec };
@@ -72,8 +73,13 @@ export function workloads(): Workload[] {
   });
 }
 
-function kubernetesLaunches(): Launch[] {
-  return workloads().map(({ name, role, pod }) => {
+/** As an overlay has them, and not only the base. */
+export function overlayLaunches(): Launch[] {
+  return kubernetesLaunches(workloads(["deploy/kubernetes/overlays/example"]));
+}
+
+function kubernetesLaunches(pods: readonly Workload[] = workloads()): Launch[] {
+  return pods.map(({ name, role, pod }) => {
     const [container] = pod.containers;
     return {
       where: `kubernetes ${name}`,
@@ -105,7 +111,14 @@ export interface ComposeFile {
 
 const COMPOSE = "deploy/compose/compose.yaml";
 /** Of the compose file, what runs our own image. */
-export const COMPOSE_ROLES: readonly string[] = ["migrate", "worker", "relay", "gateway", "forwarder"];
+export const COMPOSE_ROLES: readonly string[] = [
+  "migrate",
+  "worker",
+  "relay",
+  "gateway",
+  "console",
+  "forwarder",
+];
 
 export function composeFile(): ComposeFile {
   return readYaml(COMPOSE, { merge: true })[0] as ComposeFile;
@@ -128,7 +141,7 @@ function composeLaunches(): Launch[] {
   });
 }
 
-export const UNITS: readonly string[] = ["worker@", "relay", "gateway", "forwarder", "migrate"];
+export const UNITS: readonly string[] = ["worker@", "relay", "gateway", "console", "forwarder", "migrate"];
 
 /** The settings of a unit, each with its values in their order. */
 export function unit(name: string): ReadonlyMap<string, readonly string[]> {

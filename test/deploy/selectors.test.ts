@@ -4,7 +4,11 @@ import { workloads, type Workload } from "./launches.ts";
 
 const pods = workloads();
 const base = kustomized("deploy/kubernetes/base");
-const roles = ["worker", "relay", "gateway", "migrate"];
+const roles = ["worker", "relay", "gateway", "console", "migrate"];
+/** Of which there is more than one, so that one may go. */
+const several = base.filter(
+  ({ kind, spec }) => kind === "Deployment" && (spec as { replicas: number }).replicas > 1,
+);
 
 interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>>;
@@ -63,7 +67,7 @@ describe("the pods of the fleet", () => {
   });
 
   test("are spread over zones and machines by their own labels, and each deployment selects its own", () => {
-    for (const { metadata, spec } of base.filter(({ kind }) => kind === "Deployment")) {
+    for (const { metadata, spec } of several) {
       const { selector, template } = spec as {
         selector: Selector;
         template: { spec: { topologySpreadConstraints: { topologyKey: string; labelSelector: Selector }[] } };
@@ -81,6 +85,13 @@ describe("the pods of the fleet", () => {
 });
 
 describe("disruptions", () => {
+  test("leave the console alone with its sessions: it is one pod, and nothing holds up whoever has to move it", () => {
+    const console = base.find(
+      ({ kind, metadata }) => kind === "Deployment" && metadata.name === "junban-console",
+    );
+    expect(console?.spec).toMatchObject({ replicas: 1 });
+  });
+
   test("take one pod of a role at a time, of each role that serves", () => {
     const budgets = base.filter(({ kind }) => kind === "PodDisruptionBudget");
     const reached = budgets.map(({ metadata, spec }) => {
@@ -88,9 +99,7 @@ describe("disruptions", () => {
       expect(maxUnavailable, metadata.name).toBe(1);
       return [metadata.name, selected(selector).map(({ name }) => name)];
     });
-    expect(reached).toEqual(
-      ["worker", "relay", "gateway"].map((role) => [`junban-${role}`, [`junban-${role}`]]),
-    );
+    expect(reached).toEqual(several.map(({ metadata: { name } }) => [name, [name]]));
   });
 });
 
@@ -111,6 +120,7 @@ describe("the network", () => {
     ["worker", [53, 53, 5432, 6379], [9464]],
     ["relay", [53, 53, 5432, 6379], [9464]],
     ["gateway", [53, 53, 6379], [8464, 9464]],
+    ["console", [53, 53, 5432, 6379], [7464, 9464]],
     ["migrate", [53, 53, 5432], []],
   ])("lets a %s out to %j and in at %j, and no further", (role, out, into) => {
     const mine = policies
@@ -127,14 +137,19 @@ describe("the network", () => {
     }
   });
 
-  test("leads the service to the gateway's pods", () => {
-    const service = base.find(({ kind }) => kind === "Service") as Manifest;
-    const { selector, ports } = service.spec as {
+  test.each([
+    ["gateway", "requests"],
+    ["console", "pages"],
+  ])("leads the service of the %s to its pods and its port for %s", (role, port) => {
+    const service = base.find(
+      ({ kind, metadata }) => kind === "Service" && metadata.name === `junban-${role}`,
+    );
+    const { selector, ports } = service?.spec as {
       selector: Record<string, string>;
       ports: { targetPort: string }[];
     };
-    expect(selected({ matchLabels: selector }).map(({ role }) => role)).toEqual(["gateway"]);
-    expect(ports.map(({ targetPort }) => targetPort)).toEqual(["requests"]);
+    expect(selected({ matchLabels: selector }).map((pod) => pod.role)).toEqual([role]);
+    expect(ports.map(({ targetPort }) => targetPort)).toEqual([port]);
   });
 
   test("of an overlay leads to the addresses of Redis and Postgres alone", () => {

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { startProcess } from "@junban/sandbox";
 import { migrateUpstream } from "@junban/upstream-outbox";
 import { onTestFinished } from "vitest";
+import { USERS } from "../console/console-process.ts";
 import { environmentOf, freshPlace } from "../fleet/worker-lab.ts";
 import { freshDatabase } from "../support/index.ts";
 
@@ -16,6 +17,7 @@ const SAYS: Readonly<Record<string, string>> = {
   relay: "the relay runs",
   gateway: "the gateway serves",
   forwarder: "the forwarder runs",
+  console: "the console serves",
 };
 
 export const PROCESSES = Object.keys(SAYS);
@@ -28,7 +30,7 @@ export async function exposedByAll(): Promise<ReadonlyMap<string, Exposed>> {
   const exposed = new Map<string, Exposed>();
   for (const name of PROCESSES) {
     const databaseUrl = name === "forwarder" ? producer : place.databaseUrl;
-    const env = { ...environmentOf(place), DATABASE_URL: databaseUrl, JUNBAN_GATEWAY_TOKENS: TOKENS };
+    const env = { ...environmentOf(place), DATABASE_URL: databaseUrl };
     exposed.set(name, exposedIn(await metricsOf(name, env)));
   }
   return exposed;
@@ -38,7 +40,15 @@ async function metricsOf(name: string, env: Readonly<Record<string, string>>): P
   const tree = await startProcess({
     command: process.execPath,
     args: ["--import", "tsx", "--conditions", "@junban/source", `apps/${name}/src/main.ts`],
-    env: { PATH: process.env["PATH"], JUNBAN_HTTP_PORT: "0", JUNBAN_GATEWAY_HTTP_PORT: "0", ...env },
+    env: {
+      PATH: process.env["PATH"],
+      JUNBAN_HTTP_PORT: "0",
+      JUNBAN_GATEWAY_HTTP_PORT: "0",
+      JUNBAN_CONSOLE_HTTP_PORT: "0",
+      JUNBAN_GATEWAY_TOKENS: TOKENS,
+      JUNBAN_CONSOLE_USERS: USERS,
+      ...env,
+    },
     cwd: ROOT,
   });
   onTestFinished(async () => {
