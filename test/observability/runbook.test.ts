@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { isUnderstood } from "../cli/understanding.ts";
 
@@ -58,6 +58,20 @@ describe("docs/operations.md", () => {
       expect(text, heading).toMatch(/`junban /);
       expect(text, heading).toMatch(/^\d\. Console: /m);
     }
+  });
+
+  test("names pages, sections, tabs, figures and buttons of the console as the console does", async () => {
+    const folder = new URL("../../apps/console/src/pages/", import.meta.url);
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
+    const pages = (await Promise.all(files.map(async (name) => read(`apps/console/src/pages/${name}`)))).join(
+      "\n",
+    );
+    const lines = [...chapter("Five tasks").matchAll(/^\d\. Console: (.+)$/gm)].map(([, line]) => line ?? "");
+    const named = lines.flatMap((line) => [...line.matchAll(/\*([^*]+)\*/g)].map(([, name]) => name ?? ""));
+    expect(named.length).toBeGreaterThan(10);
+    // Between tags, or as a word that is put there.
+    const missing = named.filter((name) => !pages.includes(`>${name}<`) && !pages.includes(`"${name}"`));
+    expect(missing).toEqual([]);
   });
 
   test("shows no command that the program does not know", async () => {

@@ -3,6 +3,7 @@ import type { Guard } from "./guard.ts";
 /** What an image, a compose file, manifests and units promise about the processes they start. */
 
 const AGREEMENT = "test/deploy/agreement.test.ts";
+const IMAGE = "test/deploy/image.test.ts";
 const DOCKERFILE = "test/deploy/dockerfile.test.ts";
 const SELECTORS = "test/deploy/selectors.test.ts";
 const SCALING = "test/deploy/scaling.test.ts";
@@ -62,6 +63,19 @@ export const DEPLOY_GUARDS: readonly Guard[] = [
     ],
   },
   {
+    promise: "no compiler is in the image",
+    file: "Dockerfile",
+    guard: " && rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc",
+    without: "",
+    tests: [
+      {
+        file: IMAGE,
+        title:
+          "holds every part that its processes import, compiled, and none that only tests and the demo need",
+      },
+    ],
+  },
+  {
     promise: "no secret of a checkout gets into an image",
     file: ".dockerignore",
     guard: "**/.env*\n",
@@ -78,11 +92,31 @@ export const DEPLOY_GUARDS: readonly Guard[] = [
     tests: [{ file: AGREEMENT, title: "leaves a heap room for everything else below the limit of memory" }],
   },
   {
-    promise: "nothing but a gateway of the compose file can be reached, and that at the loopback address",
+    promise: "a gateway of the compose file can be reached at the loopback address only",
     file: "deploy/compose/compose.yaml",
-    guard: 'ports: ["127.0.0.1:',
-    without: 'ports: ["',
+    guard: 'ports: ["127.0.0.1:${FLEET_GATEWAY_PORT',
+    without: 'ports: ["${FLEET_GATEWAY_PORT',
     tests: [{ file: AGREEMENT, title: "are open to other machines only in a pod's own network" }],
+  },
+  {
+    promise: "a console of the compose file can be reached at the loopback address only",
+    file: "deploy/compose/compose.yaml",
+    guard: 'ports: ["127.0.0.1:${FLEET_CONSOLE_PORT',
+    without: 'ports: ["${FLEET_CONSOLE_PORT',
+    tests: [{ file: AGREEMENT, title: "are open to other machines only in a pod's own network" }],
+  },
+  {
+    promise: "a browser's next request finds the console that knows it",
+    file: "deploy/kubernetes/base/console.yaml",
+    guard: "  replicas: 1\n",
+    without: "  replicas: 2\n",
+    tests: [
+      {
+        file: SELECTORS,
+        title:
+          "leave the console alone with its sessions: it is one pod, and nothing holds up whoever has to move it",
+      },
+    ],
   },
   {
     promise: "pods are closed to the network until something is allowed",
@@ -94,8 +128,8 @@ export const DEPLOY_GUARDS: readonly Guard[] = [
   {
     promise: "a gateway has no way to Postgres",
     file: "deploy/kubernetes/base/network-policies.yaml",
-    guard: "values: [worker, relay, migrate]",
-    without: "values: [worker, relay, gateway, migrate]",
+    guard: "values: [worker, relay, console, migrate]",
+    without: "values: [worker, relay, gateway, console, migrate]",
     tests: [{ file: SELECTORS, title: "and no further" }],
   },
   {
