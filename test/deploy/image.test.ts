@@ -107,9 +107,9 @@ describe("as the first process of a container, by nobody special, on files that 
     const contained = await serve("console", await freshPlace());
     const line = await contained.tree.waitForLine("the console serves", { withinMs: 60_000 });
     const { port } = JSON.parse(line) as { port: number };
-    const { ask, logIn } = consoleAt(`http://127.0.0.1:${port}`);
-    const cookie = await logIn("olga");
-    const board = await ask("/queues/act/", { cookie });
+    const door = consoleAt(`http://127.0.0.1:${port}`);
+    const cookie = await door.logIn("olga");
+    const board = await door.ask("/queues/act/", { cookie });
     const needed = [...board.text.matchAll(/(?:src|href)="(\/?(?:queues\/act\/)?static\/[^"]+)"/g)].map(
       ([, path = ""]) => `/queues/act/${path.replace(/^\/?(queues\/act\/)?/, "")}`,
     );
@@ -121,7 +121,7 @@ describe("as the first process of a container, by nobody special, on files that 
       "/queues/act/api/queues",
       ...needed,
     ]) {
-      expect((await ask(path, { cookie })).status, path).toBe(200);
+      expect((await door.ask(path, { cookie })).status, path).toBe(200);
     }
     await expectToEnd(contained);
   });

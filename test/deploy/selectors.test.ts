@@ -144,7 +144,8 @@ describe("the network", () => {
     const service = base.find(
       ({ kind, metadata }) => kind === "Service" && metadata.name === `junban-${role}`,
     );
-    const { selector, ports } = service?.spec as {
+    expect(service).toBeDefined();
+    const { selector, ports } = service!.spec as {
       selector: Record<string, string>;
       ports: { targetPort: string }[];
     };

@@ -232,12 +232,15 @@ function meaningOf(event: Event): OrderEvent {
 
 function readOrder(applied: readonly Event[]): object {
   const order = referenceOf(applied).get(applied[0]!.lcid)!;
-  const { status, paymentStatus, fulfilmentStatus, payableMinor, refundDueMinor, voidDueMinor, releaseDue } =
-    order;
-  const openMinor = order.authorizedMinor - order.capturedMinor - order.voidedMinor;
   return {
-    ...{ status, paymentStatus, fulfilmentStatus },
-    ...{ payableMinor, refundDueMinor, voidDueMinor, releaseDue, openMinor },
+    status: order.status,
+    paymentStatus: order.paymentStatus,
+    fulfilmentStatus: order.fulfilmentStatus,
+    payableMinor: order.payableMinor,
+    refundDueMinor: order.refundDueMinor,
+    voidDueMinor: order.voidDueMinor,
+    releaseDue: order.releaseDue,
+    openMinor: order.authorizedMinor - order.capturedMinor - order.voidedMinor,
   };
 }
 

@@ -76,6 +76,7 @@ const OPENED_BY_TESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["test/gateway", ["apps/gateway"]],
   ["test/console", ["apps/console"]],
   ["test/forwarder", ["test/fleet", "test/upstream-outbox"]],
+  ["test/order-updates", ["test/relay"]],
   ["test/tracing", ["test/fleet"]],
   ["test/deploy", ["apps/console", "test/console"]],
   ["test/observability", ["test/fleet", "test/cli", "test/console"]],
