@@ -3,7 +3,6 @@ import type { Guard } from "./guard.ts";
 /** What an image, a compose file, manifests and units promise about the processes they start. */
 
 const AGREEMENT = "test/deploy/agreement.test.ts";
-const IMAGE = "test/deploy/image.test.ts";
 const DOCKERFILE = "test/deploy/dockerfile.test.ts";
 const SELECTORS = "test/deploy/selectors.test.ts";
 const SCALING = "test/deploy/scaling.test.ts";
@@ -59,19 +58,6 @@ export const DEPLOY_GUARDS: readonly Guard[] = [
       {
         file: DOCKERFILE,
         title: "ends with a numbered user who is not root, and with the process itself as the first one",
-      },
-    ],
-  },
-  {
-    promise: "no compiler is in the image",
-    file: "Dockerfile",
-    guard: " && rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc",
-    without: "",
-    tests: [
-      {
-        file: IMAGE,
-        title:
-          "holds every part that its processes import, compiled, and none that only tests and the demo need",
       },
     ],
   },
