@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { statementsOf, violationsIn, type Exception } from "./migration-rules.ts";
 
 /** Statements that break the rules and may stand all the same, each with the reason. */
-const EXCEPTIONS: readonly Exception[] = [];
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    migration: "0003_operator_actions",
+    begins: "do $body",
+    why: "it builds a block-range index only where the table is small; a large one is left to `create index concurrently`",
+  },
+];
 
 const FOLDERS = ["../../migrations/", "../../packages/upstream-outbox/migrations/"];
 
