@@ -41,6 +41,8 @@ export interface UpdatesPublisher {
  * counts for much.
  */
 const TOGETHER = 100;
+/** How often a server is sent its scripts again before it is believed to keep none. */
+const MOST_RELOADS = 10;
 
 /** Connects at once. */
 export function createUpdatesPublisher(options: UpdatesPublisherOptions): UpdatesPublisher {
@@ -103,8 +105,8 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
     };
     let refusal = await add();
     const [head] = jobs;
-    if (head !== undefined && refusal?.message.includes("NOSCRIPT") === true) {
-      // A server that forgot its scripts is sent them only outside of a transaction.
+    for (let times = 0; head !== undefined && isForgotten(refusal) && times < MOST_RELOADS; times += 1) {
+      // A server that forgot its scripts is sent them only outside of a transaction, and may forget them again until that.
       await backend.addJob(head.json, head.id);
       refusal = await add();
     }
@@ -137,4 +139,9 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
       throw error;
     }
   }
+}
+
+/** Whether a transaction was refused because the server has no such script (any more). */
+function isForgotten(refusal: Error | undefined): boolean {
+  return refusal?.message.includes("NOSCRIPT") === true;
 }
