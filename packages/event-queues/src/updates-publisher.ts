@@ -104,10 +104,9 @@ class QueueUpdatesPublisher implements UpdatesPublisher {
       return results.find(([error]) => error !== null)?.[0] ?? undefined;
     };
     let refusal = await add();
-    const [head] = jobs;
-    for (let times = 0; head !== undefined && isForgotten(refusal) && times < MOST_RELOADS; times += 1) {
+    for (let times = 0; isForgotten(refusal) && times < MOST_RELOADS; times += 1) {
       // A server that forgot its scripts is sent them only outside of a transaction, and may forget them again until that.
-      await backend.addJob(head.json, head.id);
+      for (const { id, json } of jobs.slice(0, 1)) await backend.addJob(json, id);
       refusal = await add();
     }
     if (refusal !== undefined) throw refusal;
