@@ -191,7 +191,7 @@ describe("looking at orders and putting them right", () => {
     const run = await shell.junban(["dlq", "replay", "/shop", "p", "unknown"]);
     expect(run.code).toBe(1);
     expect(run.out).toMatch(/\/shop p: .*applied/u);
-    expect(run.out).toMatch(/\/shop unknown: no event unknown of \/shop is on record/u);
+    expect(run.out).toMatch(/\/shop unknown: nothing was changed: no event unknown of \/shop is on record/u);
   });
 
   test("dlq drop needs a reason, keeps it, and acknowledges the alert of a rejected event", async () => {

@@ -1,14 +1,16 @@
 import {
-  DeadJobNotFoundError,
+  dropAct,
   dropDead,
-  LaneBusyError,
+  replayAct,
   replayDead,
+  type ActCarriedOut,
   type DeadAddress,
+  type OperatorOutcome,
 } from "@junban/operations";
-import { EventNotFoundError, WrongOutcomeError } from "@junban/order-store";
 import { FAMILIES, type Family } from "@junban/orders";
 import type { Setting } from "./command.ts";
 import { FoundWrong, UsageError } from "./exit.ts";
+import { failureSays, type NotedActs } from "./noted.ts";
 import { printable } from "./printable.ts";
 import { count, counted } from "./printing.ts";
 
@@ -39,9 +41,8 @@ export async function allOf(
   };
 }
 
-interface Result {
-  readonly source: string;
-  readonly id: string;
+/** What came of one letter. */
+export interface Acted {
   readonly done: boolean;
   readonly says: string;
 }
@@ -49,15 +50,12 @@ interface Result {
 export async function each(
   { printer, signal }: Setting,
   identities: readonly Identity[],
-  { word, json, act }: { word: string; json: boolean; act: (identity: Identity) => Promise<string> },
+  { word, json, act }: { word: string; json: boolean; act: (identity: Identity) => Promise<Acted> },
 ): Promise<void> {
-  const results: Result[] = [];
+  const results: (Identity & Acted)[] = [];
   for (const identity of identities) {
     if (signal.aborted) break;
-    const result = await act(identity).then(
-      (says): Result => ({ ...identity, done: true, says }),
-      (error: unknown): Result => ({ ...identity, done: false, says: refusal(error) }),
-    );
+    const result = { ...identity, ...(await act(identity)) };
     results.push(result);
     if (!json) {
       printer.out(`${printable(identity.source)} ${printable(identity.id)}: ${printable(result.says)}`);
@@ -71,22 +69,35 @@ export async function each(
   if (done < identities.length) throw new FoundWrong("");
 }
 
-/** What concerns one letter only; anything else, such as a database that is away, ends the command. */
-const CONCERNS_ONE = [EventNotFoundError, WrongOutcomeError, DeadJobNotFoundError, LaneBusyError] as const;
-
-function refusal(error: unknown): string {
-  if (CONCERNS_ONE.some((kind) => error instanceof kind) && error instanceof Error) return error.message;
-  throw error;
+/** Decides one letter again, on record. What concerns all of them, such as a database that is away, ends the command. */
+export async function replayOne({ services }: Setting, acts: NotedActs, identity: Identity): Promise<Acted> {
+  const address = addressOf(identity);
+  const told = (outcome: OperatorOutcome): string => describedOutcome(outcome, "put back into its queue");
+  const options = { told, inRedis: address.kind === "job" };
+  const work = async (): Promise<OperatorOutcome> => replayDead(services.fleet(), address);
+  return actedOn(await acts.carryOut(replayAct(address), work, options), told);
 }
 
-export async function replayOne({ services }: Setting, identity: Identity): Promise<string> {
-  const result = await replayDead(services.fleet(), addressOf(identity));
-  return result.kind === "job" ? "put back into its queue" : described(result);
+export async function dropOne(
+  { services }: Setting,
+  acts: NotedActs,
+  { reason, ...identity }: Identity & { readonly reason: string },
+): Promise<Acted> {
+  const address = addressOf(identity);
+  const told = (outcome: OperatorOutcome): string => describedOutcome(outcome, "deleted");
+  const options = { told, inRedis: address.kind === "job" };
+  const work = async (): Promise<OperatorOutcome> => dropDead(services.fleet(), address, { reason });
+  return actedOn(await acts.carryOut(dropAct(address, { reason }), work, options), told);
 }
 
-export async function dropOne({ services }: Setting, identity: Identity, reason: string): Promise<string> {
-  const result = await dropDead(services.fleet(), addressOf(identity), { reason });
-  return result.kind === "job" ? "deleted" : described(result);
+function actedOn(acted: ActCarriedOut<OperatorOutcome>, told: (outcome: OperatorOutcome) => string): Acted {
+  if (acted.kind === "done") return { done: true, says: told(acted.result) };
+  if (acted.act.isForAll) throw acted.error;
+  return { done: acted.act.changed === "part", says: failureSays(acted.act) };
+}
+
+function describedOutcome(outcome: OperatorOutcome, ofJob: string): string {
+  return outcome.kind === "job" ? ofJob : described(outcome);
 }
 
 function described({

@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from "@junban/event-queues";
 import { LaneNameError, LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
-import { LaneBusyError, SubscriberServedError } from "@junban/operations";
+import { LaneBusyError, NotNotedError, SubscriberServedError } from "@junban/operations";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
 import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
@@ -44,6 +44,10 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
   if (isOneOf(error, USAGE)) return ending(EXIT.usage, error.message);
   if (isOneOf(error, WRONG)) return ending(EXIT.wrong, error.message);
   if (isOneOf(error, UNREACHED)) return ending(EXIT.unreachable, error.message);
+  if (error instanceof NotNotedError) {
+    const { code, lines } = endingOf(error.cause, addresses);
+    return { code, lines: [error.message, ...lines] };
+  }
   const message = errorLine(error);
   if (isOneOf(error, POSTGRES_AWAY)) {
     return {

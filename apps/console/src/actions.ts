@@ -1,7 +1,6 @@
-import { DeadJobNotFoundError, LaneBusyError } from "@junban/operations";
-import { EventNotFoundError, WrongOutcomeError } from "@junban/order-store";
+import { ActionRecord, NotNotedError } from "@junban/operations";
+import type { WorkOptions } from "@junban/operations";
 import type { ActionEnd, NewAction, OrderStore } from "@junban/order-store";
-import { errorLine } from "@junban/service";
 import type { Logger } from "@junban/service";
 import { Refusal } from "./refusal.ts";
 
@@ -10,18 +9,18 @@ export interface ActionsOptions {
   readonly logger: Pick<Logger, "info" | "error">;
 }
 
-/** Something that can be refused without anything being wrong: somebody was faster, or the order is busy. */
-const REFUSED = [EventNotFoundError, WrongOutcomeError, DeadJobNotFoundError, LaneBusyError];
-
-/**
- * Carries out what people do, and keeps who, when, what and with which result, in Postgres and in the log. What cannot be noted
- * beforehand is not done; of what was interrupted the beginning stands.
- */
+/** Carries out what people do here, on record and in the log. */
 export class Actions {
-  readonly #options: ActionsOptions;
+  readonly #logger: ActionsOptions["logger"];
+  readonly #record: ActionRecord;
 
-  constructor(options: ActionsOptions) {
-    this.#options = options;
+  constructor({ store, logger }: ActionsOptions) {
+    this.#logger = logger;
+    this.#record = new ActionRecord({
+      store,
+      onEnd: (ended) => logger.info(ended, "an operator acted"),
+      onUnnotedEnd: (unnoted) => logger.error(unnoted, "the end of an action could not be noted"),
+    });
   }
 
   /**
@@ -29,18 +28,36 @@ export class Actions {
    * @returns the number of the note
    * @throws {Refusal} when it could not be noted; nothing was done then.
    */
-  async carryOut(action: NewAction, work: () => Promise<string>): Promise<number> {
-    const id = await this.begin(action);
-    await this.end(id, action, await endOf(work));
-    return id;
+  async carryOut(
+    action: NewAction,
+    work: () => Promise<string>,
+    options: Omit<WorkOptions<string>, "told"> = {},
+  ): Promise<number> {
+    const acted = await this.#noted(action, () =>
+      this.#record.carryOut(action, work, { told: (words) => words, ...options }),
+    );
+    if (acted.kind === "failed" && acted.act.changed !== "nothing") {
+      this.#logger.error({ id: acted.id, error: acted.error }, "an action was not carried out whole");
+    }
+    return acted.id ?? 0;
   }
 
+  /** @throws {Refusal} */
   async begin(action: NewAction): Promise<number> {
+    return (await this.#noted(action, () => this.#record.begin(action))) ?? 0;
+  }
+
+  async end(id: number, action: NewAction, end: ActionEnd): Promise<void> {
+    await this.#record.end(id, action, end);
+  }
+
+  async #noted<Result>(action: NewAction, ask: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.#options.store.beginAction(action);
+      return await ask();
     } catch (error) {
-      this.#options.logger.error(
-        { ...action, error },
+      if (!(error instanceof NotNotedError)) throw error;
+      this.#logger.error(
+        { ...action, error: error.cause },
         "an action could not be noted and was not carried out",
       );
       throw new Refusal(
@@ -48,24 +65,5 @@ export class Actions {
         "This could not be noted in Postgres, so it was not done. Try again.",
       );
     }
-  }
-
-  async end(id: number, action: NewAction, end: ActionEnd): Promise<void> {
-    const { store, logger } = this.#options;
-    logger.info({ id, ...action, ...end }, "an operator acted");
-    try {
-      await store.endAction({ id, ...end });
-    } catch (error) {
-      logger.error({ id, error }, "the end of an action could not be noted");
-    }
-  }
-}
-
-async function endOf(work: () => Promise<string>): Promise<ActionEnd> {
-  try {
-    return { result: "done", detail: await work() };
-  } catch (error) {
-    const isRefused = REFUSED.some((kind) => error instanceof kind);
-    return { result: isRefused ? "refused" : "failed", detail: errorLine(error) };
   }
 }

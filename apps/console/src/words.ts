@@ -54,3 +54,9 @@ export function spoken(name: string): string {
     .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
 }
+
+/** With a capital letter and a full stop, and otherwise as it is. */
+export function sentence(text: string): string {
+  if (text === "") return "";
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}

@@ -15,6 +15,20 @@ export class LaneBusyError extends Error {
   }
 }
 
+/** Somebody else holds the lane by now, or nobody. Nothing was done. */
+export class LaneHolderGoneError extends Error {
+  readonly code = "LANE_HOLDER_GONE";
+  readonly lcid: string;
+  readonly holder: string;
+
+  constructor({ lcid, holder }: { readonly lcid: string; readonly holder: string }) {
+    super(`${holder} does not hold that lane any more`);
+    this.name = "LaneHolderGoneError";
+    this.lcid = lcid;
+    this.holder = holder;
+  }
+}
+
 /** No job of that id lies dead in its queue: it was replayed or dropped already, or its id is wrong. */
 export class DeadJobNotFoundError extends Error {
   readonly code = "DEAD_JOB_NOT_FOUND";

@@ -1,10 +1,26 @@
 /**
  * What people on call ask of the fleet and do to it: how it stands, which lanes are busy, what died, and giving that back
- * or up; and what is wrong with it and with its servers, with the remedy in words.
+ * or up, each act on record; and what is wrong with it and with its servers, with the remedy in words.
  *
  * For: whatever shows it to them. The `junban` command prints it, a console shows it; both do the same.
  * Not for: tables and pages, who may do what, the SQL, Lua and BullMQ behind it, or anything a worker does by itself.
  */
+export { failedAct, type FailedAct, type FailedActOptions } from "./acts/failed-act.ts";
+export {
+  ActionRecord,
+  NotNotedError,
+  type ActCarriedOut,
+  type ActionRecordOptions,
+  type WorkOptions,
+} from "./acts/action-record.ts";
+export {
+  dropAct,
+  forgetSubscriberAct,
+  freeLaneAct,
+  giveBackAct,
+  purgeAct,
+  replayAct,
+} from "./acts/named-acts.ts";
 export { isIdle, readBacklog, type Backlog } from "./backlog.ts";
 export { readBusyLanes, turnsLost, type BusyLanes } from "./busy-lanes.ts";
 export type { Change, LineField, OrderField } from "./changes.ts";
@@ -12,9 +28,10 @@ export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
 export { counted, lasting, sized, type Finding, type Severity } from "./doctor/finding.ts";
-export { DeadJobNotFoundError, LaneBusyError, SubscriberServedError } from "./errors.ts";
+export { DeadJobNotFoundError, LaneBusyError, LaneHolderGoneError, SubscriberServedError } from "./errors.ts";
 export type { Fleet } from "./fleet.ts";
 export { answerTo, readGlance, type Answer, type Glance, type QueuesNow } from "./glance.ts";
+export { freeingSays, freeLane } from "./lane-freeing.ts";
 export { withLane } from "./lane-turn.ts";
 export { readLane, type EventNamed, type LaneInFull, type StandingRequest } from "./lane-view.ts";
 export { readStatus, type FleetStatus } from "./status.ts";

@@ -15,6 +15,28 @@ export class ConnectionLostError extends OrderStoreError {
   }
 }
 
+/** Thrown when the connection broke, or gave no answer in time, after a COMMIT was sent: whether it counted is not known. */
+export class CommitUnknownError extends ConnectionLostError {
+  constructor(options: { cause: unknown }) {
+    super(options);
+    this.name = "CommitUnknownError";
+  }
+}
+
+/**
+ * Thrown by `replay` and `drop` once the event itself was decided and committed, when what it had blocked could not all be decided.
+ * Nothing is lost: the order stays halted, and the sweeper goes on with it.
+ */
+export class ReleaseInterruptedError extends OrderStoreError {
+  readonly code = "RELEASE_INTERRUPTED";
+  readonly lcid: string;
+  constructor({ lcid }: { lcid: string }, options: { cause: unknown }) {
+    super(`the event was decided; what it blocked in order ${lcid} was not, or not all of it`, options);
+    this.name = "ReleaseInterruptedError";
+    this.lcid = lcid;
+  }
+}
+
 /** Thrown when all connections of the pool were in use for as long as a connection may be waited for. */
 export class PoolBusyError extends OrderStoreError {
   readonly code = "POOL_BUSY";
@@ -175,6 +197,16 @@ export function classify(error: unknown): TroubleClass {
   if (state === "23505" && error.constraint === "order_events_pkey") return "inbox";
   if (CONTENT_CLASSES.has(state.slice(0, 2))) return "content";
   return "unknown";
+}
+
+/** The answer to a trip that commits. */
+export async function committed<Answer>(trip: Promise<Answer>): Promise<Answer> {
+  try {
+    return await trip;
+  } catch (error) {
+    // Whatever else a server says instead of an answer, it says about a transaction that it has rolled back.
+    throw classify(error) === "lost" ? new CommitUnknownError({ cause: error }) : error;
+  }
 }
 
 export function asError(thrown: unknown): Error {

@@ -17,7 +17,10 @@ export {
   type MigrationStatus,
 } from "./migrate.ts";
 export {
+  classify as classifyTrouble,
+  CommitUnknownError,
   ConnectionLostError,
+  describe as describeTrouble,
   DeadlinePassedError,
   EventNotFoundError,
   LeadLostError,
@@ -27,8 +30,10 @@ export {
   OrderStoreError,
   PoolBusyError,
   PurgedMeanwhileError,
+  ReleaseInterruptedError,
   SchemaBehindError,
   TripTimeoutError,
+  type TroubleClass,
   WrongOutcomeError,
 } from "./errors.ts";
 export type { StoreHealth, TableHealth } from "./health.ts";

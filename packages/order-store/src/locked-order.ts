@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { NotCommittedError } from "./errors.ts";
+import { committed, NotCommittedError } from "./errors.ts";
 import { OrderWork, type Policy, type WaitingEvent } from "./order-work.ts";
 import { heldOf, linesOf, lockOrders, refsNamed } from "./reading.ts";
 import { namesOf, columnsOf } from "./references.ts";
@@ -57,7 +57,7 @@ export class LockedOrder {
   }
 
   async commitWith(statements: readonly BoundStatement<unknown>[]): Promise<void> {
-    const answers = await this.#session.trip([...statements, COMMIT]);
+    const answers = await committed(this.#session.trip([...statements, COMMIT]));
     const command = answers.at(-1)?.command;
     if (command !== "COMMIT") {
       throw new NotCommittedError(`the server answered COMMIT with ${command ?? "nothing"}`);
@@ -89,6 +89,20 @@ export async function ask<Row>(
   const session = await Session.open(pool, limits);
   try {
     const [answer] = await session.trip([statement]);
+    return answer.rows;
+  } finally {
+    await session.close();
+  }
+}
+
+/** One statement that changes something, outside any transaction. @throws {CommitUnknownError} where no answer came. */
+export async function change<Row>(
+  { pool, limits }: Pick<MaintenanceContext, "pool" | "limits">,
+  statement: BoundStatement<Row>,
+): Promise<readonly Row[]> {
+  const session = await Session.open(pool, limits);
+  try {
+    const [answer] = await committed(session.trip([statement]));
     return answer.rows;
   } finally {
     await session.close();

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { EventNotFoundError, WrongOutcomeError } from "./errors.ts";
-import { ask, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
+import { EventNotFoundError, ReleaseInterruptedError, WrongOutcomeError } from "./errors.ts";
+import { ask, change, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
 import type { OrderWork } from "./order-work.ts";
 import { deferredFor, eventForOperator, standingInFront, unsupportedEvents } from "./reading.ts";
 import { bind, db, statement } from "./statement.ts";
@@ -60,7 +60,7 @@ export async function drop(
   const identity = { source, id };
   const found = await find(context, identity);
   if (found.outcome === "rejected") {
-    await ask(context, bind(acknowledgeAlert, { source, id, remark: `acknowledged: ${reason}` }));
+    await change(context, bind(acknowledgeAlert, { source, id, remark: `acknowledged: ${reason}` }));
     return { outcome: "rejected", reason: found.reason, version: null, released: 0, halted: false };
   }
   const answer = await onLockedOrder(context, found.lcid, async (order) => {
@@ -177,7 +177,9 @@ async function withReleased(
   { lcid, identity, answer }: { lcid: string; identity: Identity; answer: Answer | null },
 ): Promise<OperatorResult> {
   if (answer === null) throw new EventNotFoundError(identity);
-  const { released, halted } = await releaseHalted(context, lcid);
+  const { released, halted } = await releaseHalted(context, lcid).catch((cause: unknown) => {
+    throw new ReleaseInterruptedError({ lcid }, { cause });
+  });
   return {
     outcome: answer.outcome as OperatorResult["outcome"],
     reason: answer.reason,

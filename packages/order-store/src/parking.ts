@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sql } from "kysely";
-import { ask, type MaintenanceContext } from "./locked-order.ts";
+import { ask, change, type MaintenanceContext } from "./locked-order.ts";
 import { bind, db, statement } from "./statement.ts";
 import type { ParkedNews, PutBackResult } from "./types.ts";
 
@@ -59,7 +59,7 @@ export async function listParked(
 
 export async function putBackParked(asker: Asker, ids: readonly number[]): Promise<PutBackResult> {
   assert(ids.length <= PUT_BACK_AT_ONCE, `at most ${PUT_BACK_AT_ONCE} at once`);
-  const rows = await ask(asker, bind(putBack, { ids }));
+  const rows = await change(asker, bind(putBack, { ids }));
   const known = new Map(rows.map(({ id, isBack }) => [id, isBack]));
   return {
     back: ids.filter((id) => known.get(id) === true),

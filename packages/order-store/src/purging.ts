@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { NotCommittedError } from "./errors.ts";
+import { committed, NotCommittedError } from "./errors.ts";
 import type { MaintenanceContext } from "./locked-order.ts";
 import { BEGIN, COMMIT, Session } from "./session.ts";
 import { bind, db, statement } from "./statement.ts";
@@ -57,14 +57,16 @@ export async function purgeOne({ pool, limits }: MaintenanceContext, lcid: strin
   try {
     const [, locked] = await session.trip([BEGIN, bind(lockForDeletion, { lcid })]);
     if (locked.rows.length === 0) return false;
-    const answers = await session.trip([
-      bind(leaveTombstone, { lcid }),
-      bind(deleteLines, { lcid }),
-      bind(deleteRefs, { lcid }),
-      bind(deleteEvents, { lcid }),
-      bind(deleteOrder, { lcid }),
-      COMMIT,
-    ]);
+    const answers = await committed(
+      session.trip([
+        bind(leaveTombstone, { lcid }),
+        bind(deleteLines, { lcid }),
+        bind(deleteRefs, { lcid }),
+        bind(deleteEvents, { lcid }),
+        bind(deleteOrder, { lcid }),
+        COMMIT,
+      ]),
+    );
     if (answers[5].command !== "COMMIT") {
       throw new NotCommittedError(`the server answered COMMIT with ${answers[5].command}`);
     }

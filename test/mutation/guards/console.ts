@@ -5,6 +5,7 @@ import type { Guard } from "./guard.ts";
 const SRC = "apps/console/src";
 const ACCESS = "test/console/access.test.ts";
 const ACTIONS = "test/console/actions.test.ts";
+const ACTS = "test/operations/acts.test.ts";
 const HOSTILE = "test/console/hostile.test.ts";
 const PROCESS = "test/console/process.test.ts";
 const ROUTES = "test/console/every-route.test.ts";
@@ -105,9 +106,30 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   },
   {
     promise: "an operator does nothing that cannot be noted",
-    file: `${SRC}/actions.ts`,
-    guard: "return await this.#options.store.beginAction(action);",
-    without: "return await this.#options.store.beginAction(action).catch(() => 0);",
+    file: "packages/operations/src/acts/action-record.ts",
+    guard: "return await store.beginAction(action);",
+    without: "return await store.beginAction(action).catch(() => 0);",
     tests: [{ file: ACTIONS, title: "what cannot be noted is not done" }],
+  },
+  {
+    promise: "an act that may have been committed is never told as unchanged",
+    file: "packages/order-store/src/errors.ts",
+    guard: 'throw classify(error) === "lost" ? new CommitUnknownError({ cause: error }) : error;',
+    without: 'throw classify(error) === "inbox" ? new CommitUnknownError({ cause: error }) : error;',
+    tests: [{ file: ACTS, title: "whose COMMIT was sent and not answered is not certain" }],
+  },
+  {
+    promise: "an act is not told as unchanged when its event was decided",
+    file: "packages/order-store/src/operating.ts",
+    guard: "throw new ReleaseInterruptedError({ lcid }, { cause });",
+    without: "throw cause;",
+    tests: [{ file: ACTS, title: "decided while what it blocked was not" }],
+  },
+  {
+    promise: "only a database without the record is acted on without being noted",
+    file: "packages/operations/src/acts/action-record.ts",
+    guard: "if (onOldSchema === undefined || !isOldSchema(error)) throw",
+    without: "if (onOldSchema === undefined) throw",
+    tests: [{ file: "test/cli/noted.test.ts", title: "cannot be noted for another reason is not done" }],
   },
 ];

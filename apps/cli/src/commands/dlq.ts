@@ -6,6 +6,7 @@ import { withSetting, type Registration } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
+import { NotedActs } from "../noted.ts";
 import { counted, moment, type Printer } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -82,10 +83,11 @@ function registerReplay({ program, env }: Registration): void {
               signal: setting.signal,
             });
           }
+          const acts = new NotedActs(setting);
           await each(setting, identities, {
             word: "replayed",
             json: options.json === true,
-            act: (identity) => replayOne(setting, identity),
+            act: (identity) => replayOne(setting, acts, identity),
           });
           if (areMore) throw new FoundWrong("");
         });
@@ -119,10 +121,11 @@ function registerDrop({ program, env }: Registration): void {
           isGrave: isJob,
           signal: setting.signal,
         });
+        const acts = new NotedActs(setting);
         await each(setting, [{ source, id }], {
           word: "dropped",
           json: options.json === true,
-          act: (identity) => dropOne(setting, identity, reason),
+          act: (identity) => dropOne(setting, acts, { ...identity, reason }),
         });
       });
     });

@@ -1,8 +1,18 @@
 import type { LaneReport } from "@junban/handoff-lock";
-import { lasting, readBusyLanes, readLane, turnsLost, type LaneInFull } from "@junban/operations";
+import {
+  freeingSays,
+  freeLane,
+  freeLaneAct,
+  lasting,
+  readBusyLanes,
+  readLane,
+  turnsLost,
+  type LaneInFull,
+} from "@junban/operations";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
+import { failureSays, NotedActs } from "../noted.ts";
 import { counted, type Printer } from "../printing.ts";
 import type { Cell } from "../table.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -62,7 +72,9 @@ function registerLane({ program, env }: Registration): void {
         if (options.yes === true && options.free !== true) {
           throw new UsageError("--yes goes with --free; looking at a lane asks nothing");
         }
-        await withSetting({ env, need: ["redis"] }, async (setting) => {
+        // What is done is noted in Postgres.
+        const need = options.free === true ? (["database", "redis"] as const) : (["redis"] as const);
+        await withSetting({ env, need }, async (setting) => {
           const lane = await readLane(setting.services.lanes(), { lcid, skip, limit });
           if (options.free === true) {
             await free(setting, lane, { yes: options.yes === true, json: options.json === true });
@@ -77,30 +89,28 @@ function registerLane({ program, env }: Registration): void {
 }
 
 async function free(
-  { services, printer, signal }: Setting,
+  setting: Setting,
   { lcid, holder, leaseLeftMs }: LaneReport,
   { yes, json }: { readonly yes: boolean; readonly json: boolean },
 ): Promise<void> {
+  const { services, printer, signal } = setting;
   if (holder === null) {
     if (json) printer.json({ lcid, holder, freed: false });
     else printer.out(`nobody holds the lane of ${lcid}; nothing was changed`);
     return;
   }
-  await agree(process, {
-    says:
-      `This drops the lock of ${holder} on the lane of ${lcid}, which would lapse in ${lasting(leaseLeftMs)} unless it is renewed, ` +
-      "and wakes the next in line. Nothing leaves the line, and the count of turns lost in a row starts anew. " +
-      "A holder that is alive may still commit what it has in hand, and learns of this soon after; the order's row and " +
-      "the record of decided events see to it that nothing is decided twice or out of its order.",
-    yes,
-    isGrave: true,
-    signal,
-  });
+  await agree(process, { says: freeingSays({ lcid, holder, leaseLeftMs }), yes, isGrave: true, signal });
   // Only the holder that was shown: whoever came since keeps the lane.
-  const freed = await services.lanes().free(lcid, { holder });
+  const acted = await new NotedActs(setting).carryOut(
+    freeLaneAct({ lcid, holder }),
+    () => freeLane(services.lanes(), { lcid, holder }),
+    { told: () => "It is free.", inRedis: true },
+  );
+  if (acted.kind === "failed" && acted.act.isForAll) throw acted.error;
+  const freed = acted.kind === "done";
   if (json) printer.json({ lcid, holder, freed });
   else if (freed) printer.out(`the lane of ${lcid} is free`);
-  if (!freed) throw new FoundWrong(`${holder} does not hold that lane any more; nothing was changed`);
+  if (acted.kind === "failed") throw new FoundWrong(failureSays(acted.act));
 }
 
 function withTurnsLost(lane: LaneReport): LaneReport & { readonly turnsLost: number } {

@@ -1,8 +1,10 @@
+import { failedAct, giveBackAct } from "@junban/operations";
 import { PUT_BACK_AT_ONCE } from "@junban/order-store";
 import type { OrderStore, ParkedNews, PutBackResult } from "@junban/order-store";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
+import { NotedActs } from "../noted.ts";
 import { count, moment } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -60,10 +62,15 @@ function registerRetry({ program, env }: Registration): void {
           });
         }
         const portions = options.all === true ? everyPortion(store) : portionsOf([...new Set(named)]);
-        const { back, standing, missing } = await putBack(setting, portions);
+        const { back, standing, missing, stoppedBy } = await new NotedActs(setting).done(
+          giveBackAct(options.all === true ? null : [...new Set(named)]),
+          () => putBack(setting, portions),
+          { told: putBackSays },
+        );
         const { printer, signal } = setting;
         if (options.json === true) printer.json({ retried: back, standing, missing });
         else printer.out(`${count(back.length)} given back to the relay`);
+        if (stoppedBy !== null) throw stoppedBy;
         const wrong = [
           ...(missing.length > 0 ? [`not parked: ${someOf(missing)}`] : []),
           ...(standing.length > 0
@@ -80,20 +87,40 @@ function registerRetry({ program, env }: Registration): void {
 async function putBack(
   { services, printer, signal }: Setting,
   portions: Iterable<readonly number[]> | AsyncIterable<readonly number[]>,
-): Promise<PutBackResult> {
+): Promise<PutBackTogether> {
   const back: number[] = [];
   const standing: number[] = [];
   const missing: number[] = [];
-  for await (const ids of portions) {
-    if (signal.aborted) break;
-    const result = await services.store().putBackParked(ids);
-    back.push(...result.back);
-    standing.push(...result.standing);
-    missing.push(...result.missing);
-    if (ids.length === PUT_BACK_AT_ONCE) printer.progress(`${count(back.length)} given back so far`);
+  let stoppedBy: Error | null = null;
+  try {
+    for await (const ids of portions) {
+      if (signal.aborted) break;
+      const result = await services.store().putBackParked(ids);
+      back.push(...result.back);
+      standing.push(...result.standing);
+      missing.push(...result.missing);
+      if (ids.length === PUT_BACK_AT_ONCE) printer.progress(`${count(back.length)} given back so far`);
+    }
+  } catch (error) {
+    if (back.length === 0 || !(error instanceof Error)) throw error;
+    stoppedBy = error;
   }
   printer.endProgress();
-  return { back, standing, missing };
+  return { back, standing, missing, stoppedBy };
+}
+
+interface PutBackTogether extends PutBackResult {
+  /** What kept the rest from being given back; null when nothing did. */
+  readonly stoppedBy: Error | null;
+}
+
+function putBackSays({ back, standing, stoppedBy }: PutBackTogether): string {
+  const parts = [
+    `${count(back.length)} given back to the relay`,
+    ...(standing.length > 0 ? [`${count(standing.length)} stay parked`] : []),
+    ...(stoppedBy === null ? [] : [`not all of them: ${failedAct(stoppedBy).says}`]),
+  ];
+  return `${parts.join("; ")}.`;
 }
 
 function* portionsOf(ids: readonly number[]): Iterable<readonly number[]> {

@@ -1,7 +1,8 @@
-import { forgetSubscriber } from "@junban/operations";
+import { forgetSubscriber, forgetSubscriberAct, type Forgotten } from "@junban/operations";
 import { withSetting, type Registration } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { FoundWrong } from "../exit.ts";
+import { NotedActs } from "../noted.ts";
 import { printable } from "../printable.ts";
 import { count, counted } from "../printing.ts";
 
@@ -45,7 +46,8 @@ function registerForget({ program, env }: Registration): void {
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nExample: junban updates forget billing")
     .action(async (name: string, options: { yes?: true; json?: true }) => {
-      await withSetting({ env, need: ["redis"] }, async ({ services, printer, signal }) => {
+      await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
+        const { services, printer, signal } = setting;
         const { names } = await services.queues().updates();
         const waiting = names.find((one) => one.name === name)?.waiting ?? 0;
         await agree(process, {
@@ -56,7 +58,11 @@ function registerForget({ program, env }: Registration): void {
           isGrave: true,
           signal,
         });
-        const result = await forgetSubscriber(services.queues(), { name });
+        const result = await new NotedActs(setting).done(
+          forgetSubscriberAct({ name }),
+          () => forgetSubscriber(services.queues(), { name }),
+          { told: forgottenSays, inRedis: true },
+        );
         if (options.json === true) printer.json({ name, ...result });
         if (result.kind === "unknown") throw new FoundWrong(`${printable(name)} is not subscribed`);
         if (options.json !== true) {
@@ -64,4 +70,9 @@ function registerForget({ program, env }: Registration): void {
         }
       });
     });
+}
+
+function forgottenSays(result: Forgotten): string {
+  if (result.kind === "unknown") return "It was not subscribed.";
+  return `${counted(result.waiting, "update")} deleted.`;
 }

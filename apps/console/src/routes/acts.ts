@@ -1,5 +1,5 @@
-import { dropDead, replayDead } from "@junban/operations";
-import type { DeadAddress, OperatorOutcome } from "@junban/operations";
+import { counted, dropAct, dropDead, giveBackAct, replayAct, replayDead } from "@junban/operations";
+import type { DeadAddress, FailedActOptions, OperatorOutcome } from "@junban/operations";
 import type { NewAction } from "@junban/order-store";
 import { FAMILIES } from "@junban/orders";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -19,32 +19,36 @@ export function addActRoutes(app: FastifyInstance, { fleet, actions }: Options):
     { request, reply, back }: { request: FastifyRequest; reply: FastifyReply; back: string },
     action: Omit<NewAction, "who">,
     work: () => Promise<string>,
+    options: FailedActOptions = {},
   ): Promise<FastifyReply> => {
-    const id = await actions.carryOut({ ...action, who: personOf(request).name }, work);
+    const id = await actions.carryOut({ ...action, who: personOf(request).name }, work, options);
     const path = new URL(back, "http://console");
     path.searchParams.set("told", String(id));
     return reply.redirect(`${path.pathname}${path.search}`, 303);
   };
   app.post("/acts/replay", OPERATORS_ONLY, async (request, reply) => {
     const address = addressOf(request);
-    const action = { act: "replay", target: targetOf(address) };
-    return carryOut({ request, reply, back: backOf(request, "/dead") }, action, async () =>
-      outcomeWords(await replayDead(fleet, address), "It is back in its queue."),
+    return carryOut(
+      { request, reply, back: backOf(request, "/dead") },
+      replayAct(address),
+      async () => outcomeWords(await replayDead(fleet, address), "It is back in its queue."),
+      { inRedis: address.kind === "job" },
     );
   });
   app.post("/acts/drop", OPERATORS_ONLY, async (request, reply) => {
     const address = addressOf(request);
     const reason = reasonOf(request);
-    const action = { act: "drop", target: targetOf(address), reason };
-    return carryOut({ request, reply, back: backOf(request, "/dead") }, action, async () =>
-      outcomeWords(await dropDead(fleet, address, { reason }), "It was deleted."),
+    return carryOut(
+      { request, reply, back: backOf(request, "/dead") },
+      dropAct(address, { reason }),
+      async () => outcomeWords(await dropDead(fleet, address, { reason }), "It was deleted."),
+      { inRedis: address.kind === "job" },
     );
   });
   app.post("/acts/give-back", OPERATORS_ONLY, async (request, reply) => {
     const text = neededOf(fieldOf(request.body, "id"), "number");
     if (!/^\d{1,15}$/.test(text)) throw new Refusal("MALFORMED", "That is no number.");
-    const action = { act: "give back", target: `parked update ${text}` };
-    return carryOut({ request, reply, back: "/parked" }, action, async () => {
+    return carryOut({ request, reply, back: "/parked" }, giveBackAct([Number(text)]), async () => {
       const { back, standing } = await fleet.store.putBackParked([Number(text)]);
       if (back.length > 0) return "The relay has it again.";
       return standing.length > 0
@@ -63,10 +67,6 @@ function addressOf({ body }: FastifyRequest): DeadAddress {
   return { kind: "job", family, id };
 }
 
-function targetOf(address: DeadAddress): string {
-  return address.kind === "event" ? `${address.source} ${address.id}` : `job:${address.family} ${address.id}`;
-}
-
 function reasonOf({ body }: FastifyRequest): string {
   const reason = neededOf(fieldOf(body, "reason"), "reason").trim();
   if (reason.length > 0 && reason.length <= LONGEST_REASON) return reason;
@@ -83,7 +83,9 @@ function outcomeWords(outcome: OperatorOutcome, ofJob: string): string {
   const { outcome: became, reason, version, released, halted, lcid } = outcome;
   const parts = [
     `${became}${reason === null ? "" : ` ${reason}`}${version === null ? "" : `, version ${version} of ${lcid}`}`,
-    ...(released > 0 ? [`${released} blocked events were decided after it`] : []),
+    ...(released > 0
+      ? [`${counted(released, "blocked event was", "blocked events were")} decided after it`]
+      : []),
     ...(halted ? ["the order still stands behind another failed event"] : []),
   ];
   return `${parts.join("; ")}.`;

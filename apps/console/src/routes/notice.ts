@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { personOf } from "../access.ts";
 import { numberOf } from "../fields.ts";
 import type { Notice, Tone } from "../pages/layout.ts";
+import { sentence } from "../words.ts";
 
 /** What the reader did a moment ago, by the number in the address. Somebody else's is not theirs to be told, nor worth an error. */
 export async function noticeOf(
@@ -28,5 +29,5 @@ const WORDS = {
 
 function noticeAbout({ act, target, result, detail }: ActionReport): Notice {
   if (result === null) return { tone: "wait", text: `${act} ${target}: its end has not been noted.` };
-  return { tone: TONES[result], text: `${WORDS[result]}: ${act} ${target}. ${detail ?? ""}` };
+  return { tone: TONES[result], text: `${WORDS[result]}: ${act} ${target}. ${sentence(detail ?? "")}` };
 }
