@@ -59,15 +59,15 @@ test("an address that somebody sends along leads nowhere but into the console", 
 });
 
 describe("rates", () => {
-  const glance = (atMs: number, decided: number, applied: number) => ({
+  const glance = (atMs: number, newest: number, since: { decided: number; applied: number } | null) => ({
     atMs,
     queues: { kind: "unknown", error: new Error("not asked") } as const,
     lanes: { kind: "unknown", error: new Error("not asked") } as const,
     store: {
       kind: "known",
       value: {
-        decided,
-        applied,
+        newest,
+        since,
         latest: null,
         held: 0,
         heldDueSoon: 0,
@@ -82,24 +82,31 @@ describe("rates", () => {
       },
     } as const,
   });
+  /** Looks once, and counts from the mark that the rates ask for. */
+  const look = (rates: Rates, atMs: number, newest: number, since = { decided: 0, applied: 0 }) => {
+    const mark = rates.markAt(atMs);
+    return rates.after(glance(atMs, newest, mark === null ? null : since), mark);
+  };
 
-  test("come from counts over time, of the last ten seconds", () => {
+  test("come from what was committed in the last ten seconds, whatever numbers were given out", () => {
     const rates = new Rates();
-    expect(rates.after(glance(0, 100, 50)).appliedPerSecond).toBeNull();
-    expect(rates.after(glance(2_000, 300, 150))).toMatchObject({
+    expect(look(rates, 0, 100).appliedPerSecond).toBeNull();
+    expect(look(rates, 2_000, 300, { decided: 200, applied: 100 })).toMatchObject({
       decidedPerSecond: 100,
       appliedPerSecond: 50,
     });
-    for (let second = 4; second <= 20; second += 2) rates.after(glance(second * 1_000, 300, 150));
-    const still = rates.after(glance(22_000, 300, 150));
-    expect(still.appliedPerSecond).toBe(0);
-    expect(still.lately[0]).toBe(50);
+    for (let second = 4; second <= 20; second += 2) look(rates, second * 1_000, 300 + second);
+    // Numbers rise with every try that is undone.
+    const still = look(rates, 22_000, 400);
+    expect([still.decidedPerSecond, still.appliedPerSecond, still.lately[0]]).toEqual([0, 0, 50]);
+    expect(rates.markAt(24_000)).toEqual({ atMs: 14_000, newest: 314 });
   });
 
   test("begin anew after a gap, and with another database", () => {
     const rates = new Rates();
-    rates.after(glance(0, 100, 50));
-    expect(rates.after(glance(100_000, 900, 900)).decidedPerSecond).toBeNull();
-    expect(rates.after(glance(102_000, 5, 5)).decidedPerSecond).toBeNull();
+    look(rates, 0, 100);
+    expect(look(rates, 100_000, 900, { decided: 9, applied: 9 }).decidedPerSecond).toBeNull();
+    expect(look(rates, 102_000, 5, { decided: 9, applied: 9 }).decidedPerSecond).toBeNull();
+    expect(look(rates, 104_000, 15, { decided: 10, applied: 8 }).decidedPerSecond).toBe(5);
   });
 });

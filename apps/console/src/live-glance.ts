@@ -12,7 +12,8 @@ export interface Look {
 }
 
 export interface LiveGlanceOptions {
-  readonly read: () => Promise<Glance>;
+  /** A look that counts what was decided since `after`, a number from an earlier one. */
+  readonly read: (from: { readonly after: number | null }) => Promise<Glance>;
   /** The shortest pause between two looks. */
   readonly refreshMs: number;
   /** One message of the stream, as one line. */
@@ -119,8 +120,9 @@ export class LiveGlance {
   }
 
   async #read(): Promise<Look> {
-    const glance = await this.#options.read();
-    const speed = this.#rates.after(glance);
+    const mark = this.#rates.markAt(Date.now());
+    const glance = await this.#options.read({ after: mark?.newest ?? null });
+    const speed = this.#rates.after(glance, mark);
     this.#latest = { glance, speed };
     return this.#latest;
   }

@@ -1,58 +1,55 @@
 import type { Glance } from "@junban/operations";
 
-/** How fast the fleet goes, from counts over time. Null while it is measured, or while Postgres does not tell. */
+/** How fast the fleet goes. Null while it is measured, or while Postgres does not tell. */
 export interface Speed {
   readonly decidedPerSecond: number | null;
   readonly appliedPerSecond: number | null;
-  /** Applied a second, from one look to the next, oldest first. */
+  /** Applied a second at each look of the last minutes, oldest first. */
   readonly lately: readonly number[];
 }
 
-interface Count {
+/** How far the numbers of events had come at a look. */
+interface Mark {
   readonly atMs: number;
-  readonly decided: number;
-  readonly applied: number;
+  readonly newest: number;
 }
 
-/** Over which the shown rate is taken: long enough to be calm, short enough to follow. */
+/** Over which the rate is taken: long enough to be calm, short enough to follow. */
 const WINDOW_MS = 10_000;
-const MOST_COUNTS = 61;
-/** Counts further apart than this say nothing of how it goes now. */
+/** Looks further apart than this say nothing of how it goes now. */
 const LONGEST_GAP_MS = 90_000;
+const MOST_LATELY = 60;
 
+/**
+ * Rates from what was committed between two looks about ten seconds apart: the earlier one tells up to which number events had come, the
+ * later one counts the rows above it.
+ */
 export class Rates {
-  #counts: readonly Count[] = [];
+  #marks: readonly Mark[] = [];
+  #lately: readonly number[] = [];
 
-  after({ atMs, store }: Glance): Speed {
-    if (store.kind === "unknown") return { ...UNKNOWN, lately: this.#lately() };
-    const { decided, applied } = store.value;
-    if (decided === null || applied === null) return { ...UNKNOWN, lately: [] };
-    const last = this.#counts.at(-1);
-    // Counts only rise, unless it is another database now.
-    const isSame = last !== undefined && atMs - last.atMs <= LONGEST_GAP_MS && decided >= last.decided;
-    this.#counts = [...(isSame ? this.#counts : []), { atMs, decided, applied }].slice(-MOST_COUNTS);
-    return { ...this.#speed(), lately: this.#lately() };
+  /** From where the next look is to count; null while there is nothing to begin at. */
+  markAt(nowMs: number): Mark | null {
+    const within = (ms: number): Mark | undefined => this.#marks.find(({ atMs }) => nowMs - atMs <= ms);
+    return within(WINDOW_MS + 1_000) ?? within(LONGEST_GAP_MS) ?? null;
   }
 
-  #speed(): Omit<Speed, "lately"> {
-    const last = this.#counts.at(-1);
-    if (last === undefined) return UNKNOWN;
-    const from = this.#counts.find(({ atMs }) => last.atMs - atMs <= WINDOW_MS + 1_000) ?? last;
-    const seconds = (last.atMs - from.atMs) / 1_000;
-    if (seconds <= 0) return UNKNOWN;
-    return {
-      decidedPerSecond: (last.decided - from.decided) / seconds,
-      appliedPerSecond: Math.max(0, last.applied - from.applied) / seconds,
-    };
-  }
-
-  #lately(): readonly number[] {
-    return this.#counts.slice(1).map((count, index) => {
-      const before = this.#counts[index] ?? count;
-      return (
-        Math.max(0, count.applied - before.applied) / Math.max(0.001, (count.atMs - before.atMs) / 1_000)
-      );
-    });
+  /** @param from what `markAt` answered before this look. */
+  after({ atMs, store }: Glance, from: Mark | null): Speed {
+    if (store.kind === "unknown") return { ...UNKNOWN, lately: this.#lately };
+    const { newest, since } = store.value;
+    const seconds = from === null ? 0 : (atMs - from.atMs) / 1_000;
+    // Numbers only rise, unless it is another database now.
+    const isSame = from !== null && newest !== null && newest >= from.newest;
+    const kept = isSame ? this.#marks.filter((mark) => mark.atMs >= from.atMs) : [];
+    this.#marks = newest === null ? [] : [...kept, { atMs, newest }];
+    if (!isSame || since === null || seconds <= 0) {
+      this.#lately = isSame ? this.#lately : [];
+      return { ...UNKNOWN, lately: this.#lately };
+    }
+    const appliedPerSecond = since.applied / seconds;
+    this.#lately = [...this.#lately, appliedPerSecond].slice(-MOST_LATELY);
+    return { decidedPerSecond: since.decided / seconds, appliedPerSecond, lately: this.#lately };
   }
 }
 

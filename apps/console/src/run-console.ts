@@ -88,7 +88,7 @@ async function build(
     }),
     actions: new Actions({ store: fleet.store, logger }),
     live: new LiveGlance({
-      read: async () => readGlance(fleet),
+      read: async (from) => readGlance(fleet, from),
       refreshMs: config.consoleRefreshMs,
       message: (look) => JSON.stringify(glanceParts(look)),
       signal: shutdown.signal,

@@ -27,8 +27,11 @@ export interface Glance {
 
 const DEEPEST_SHOWN = 8;
 
-/** Never rejects. */
-export async function readGlance({ queues, lanes, store }: Fleet): Promise<Glance> {
+/** Never rejects. @param after a number from an earlier look, for what was decided since. */
+export async function readGlance(
+  { queues, lanes, store }: Fleet,
+  { after = null }: { readonly after?: number | null } = {},
+): Promise<Glance> {
   const [queuesNow, lanesNow, storeNow] = await Promise.all([
     answerTo(async () => {
       const [workers, backlog, paused] = await Promise.all([
@@ -40,7 +43,7 @@ export async function readGlance({ queues, lanes, store }: Fleet): Promise<Glanc
     }),
     answerTo(() => readBusyLanes(lanes, { shown: DEEPEST_SHOWN })),
     answerTo(async () => {
-      const [gauges, pulse] = await Promise.all([store.gauges(), store.pulse()]);
+      const [gauges, pulse] = await Promise.all([store.gauges(), store.pulse({ after })]);
       return { ...gauges, ...pulse };
     }),
   ]);

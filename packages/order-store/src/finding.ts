@@ -1,8 +1,8 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { EVENT_COLUMNS } from "./columns.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { eventReport } from "./reporting.ts";
-import { bind, db, statement, type NoValues } from "./statement.ts";
+import { bind, db, statement } from "./statement.ts";
 import type { EventReport, HaltedOrder, StorePulse } from "./types.ts";
 
 /** Reading for people who look for something, or watch. No statement here takes a lock. */
@@ -14,6 +14,8 @@ const SOURCES_LOOKED_AT = 1_000;
 /** How far back, in decisions and in time, the delay of the latest ones is measured. */
 const LATEST_EVENTS = 500;
 const LATEST_SECONDS = 60;
+/** Numbers that are looked through for what was decided lately. */
+const MOST_COUNTED = 200_000;
 
 /**
  * The key begins with the source. Sources are few and their ids many, so each source is found by a step through the key and asked
@@ -66,36 +68,56 @@ const haltedOrders = statement<{ after: string; limit: number }>()("halted_order
     .limit(sql<number>`${limit}::int`),
 );
 
-/** How many numbers a column ever gave out; null for a role that may not look. */
-function givenOut(table: string, column: string): RawBuilder<number | null> {
-  const sequence = sql`pg_get_serial_sequence(${sql.lit(table)}, ${sql.lit(column)})`;
-  return sql`case when has_sequence_privilege(${sequence}, 'select')
-    then coalesce(pg_sequence_last_value(${sequence}), 0) end`;
-}
+/** The newest number that was given out; null for a role that may not look. */
+const NEWEST = sql<
+  number | null
+>`case when has_sequence_privilege(pg_get_serial_sequence('order_events', 'seq'), 'select')
+  then coalesce(pg_sequence_last_value(pg_get_serial_sequence('order_events', 'seq')), 0) end`;
 
-/** Numbers are taken from the sequences, which know how many rows there ever were without counting any. */
-const pulseNow = statement<NoValues>()("pulse_now", () =>
+/** Looked at first: without the index the whole table would be read. */
+const HAS_INDEX = sql<boolean>`to_regclass('order_events_by_seq') is not null`;
+
+/**
+ * The sequence tells which numbers are new, and so where to look; the rows that are there tell which of them were committed. A
+ * transaction that is tried and undone again and again takes numbers and leaves no rows.
+ */
+const pulseNow = statement<{ after: number | null }>()("pulse_now", ({ after }) =>
   db
     .with("given", (query) =>
       query.selectNoFrom([
-        givenOut("order_events", "seq").as("decided"),
-        givenOut("outbox", "id").as("applied"),
+        NEWEST.as("newest"),
+        sql<number | null>`greatest(${after}::bigint, ${NEWEST} - ${sql.lit(MOST_COUNTED)})`.as("after"),
       ]),
+    )
+    .with("recent", (query) =>
+      query
+        .selectFrom("order_events")
+        .select([
+          "seq",
+          "version",
+          "first_decided_at",
+          sql<number>`extract(epoch from first_decided_at - published_at) * 1000`.as("delay"),
+        ])
+        .where(HAS_INDEX)
+        .where(sql<boolean>`seq > (select least(newest - ${sql.lit(LATEST_EVENTS)}, after) from given)`),
     )
     .with("latest", (query) =>
       query
-        .selectFrom("order_events")
-        .select(sql<number>`extract(epoch from first_decided_at - published_at) * 1000`.as("delay"))
-        // Looked at first: without the index the whole table would be read.
-        .where(sql<boolean>`to_regclass('order_events_by_seq') is not null`)
-        .where(sql<boolean>`seq > (select decided from given) - ${sql.lit(LATEST_EVENTS)}`)
+        .selectFrom("recent")
+        .select("delay")
+        .where(sql<boolean>`seq > (select newest from given) - ${sql.lit(LATEST_EVENTS)}`)
         .where(
           sql<boolean>`first_decided_at > clock_timestamp() - ${sql.lit(LATEST_SECONDS)} * interval '1 second'`,
         ),
     )
     .selectFrom("given")
-    .select(["decided", "applied"])
+    .select("newest")
     .select([
+      sql<boolean>`${HAS_INDEX} and newest is not null and ${after}::bigint is not null`.as("isCounted"),
+      sql<number>`(select count(*) from recent where seq > given.after)`.as("decided"),
+      sql<number>`(select count(*) from recent where seq > given.after and version is not null)`.as(
+        "applied",
+      ),
       sql<number>`(select count(*) from latest)`.as("events"),
       sql<
         number | null
@@ -130,11 +152,16 @@ export async function listHalted(
   }));
 }
 
-export async function pulse(asker: Asker): Promise<StorePulse> {
-  const [row] = await ask(asker, bind(pulseNow, {}));
-  const { decided = null, applied = null, events = 0, p50 = null, p99 = null } = row ?? {};
+/** @param after a number that was the newest at an earlier look; what came since is counted. */
+export async function pulse(
+  asker: Asker,
+  { after = null }: { readonly after?: number | null } = {},
+): Promise<StorePulse> {
+  const [row] = await ask(asker, bind(pulseNow, { after }));
+  const { newest = null, isCounted = false, decided = 0, applied = 0, events = 0 } = row ?? {};
+  const { p50 = null, p99 = null } = row ?? {};
   // Two clocks, Redis's and Postgres's, may disagree by more than the delay.
   const delayOf = (ms: number): number => Math.max(0, Math.round(ms));
   const latest = p50 === null || p99 === null ? null : { events, p50Ms: delayOf(p50), p99Ms: delayOf(p99) };
-  return { decided, applied, latest };
+  return { newest, since: isCounted ? { decided, applied } : null, latest };
 }

@@ -102,7 +102,8 @@ export interface OrderStore {
   putBackParked(ids: readonly number[]): Promise<PutBackResult>;
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
-  pulse(): Promise<StorePulse>;
+  /** How it goes, and what was decided since the number `after`, which an earlier pulse gave; for watching. */
+  pulse(options?: { readonly after?: number | null }): Promise<StorePulse>;
   summary(): Promise<StoreSummary>;
   /** The server itself: its settings, limits, clock, and how its largest tables fare. Works without the schema. */
   health(): Promise<StoreHealth>;
@@ -118,7 +119,11 @@ export interface OrderStore {
   stuckHalted(options: MaintenanceLocator): Promise<readonly string[]>;
   /** Decides the blocked events of such an order, by arrival, and lets it go on; returns how many. */
   releaseHalted(lcid: string): Promise<number>;
-  /** Decides a failed or rejected event again, in its place, and after a failed one the events it blocked. */
+  /**
+   * Decides a failed or rejected event again, in its place, and after a failed one the events it blocked. This and the calls below that
+   * change something throw `CommitUnknownError` where it is not known whether they did, and `replay` and `drop`
+   * `ReleaseInterruptedError` where they did in part; after every other error nothing was changed.
+   */
   replay(event: { source: string; id: string }): Promise<OperatorResult>;
   /** Gives a failed or held event up for good, with a reason, or acknowledges a rejected one's alert. */
   drop(event: { source: string; id: string; reason: string }): Promise<OperatorResult>;
@@ -256,7 +261,7 @@ function questions(context: MaintenanceContext): Questions {
     listHalted: (query) => listHalted(context, query),
     listParked: (query) => listParked(context, query),
     gauges: () => gauges(context),
-    pulse: () => pulse(context),
+    pulse: (options) => pulse(context, options),
     summary: () => summary(context),
     beginAction: (action) => beginAction(context, action),
     endAction: (action) => endAction(context, action),

@@ -169,14 +169,16 @@ export interface StoreSummary extends StoreGauges {
   readonly eventsByOutcome: Readonly<Record<string, number>>;
 }
 
-/** How much was decided so far, and how soon lately. Cheap however many events there are. */
+/** How much is decided lately, and how soon. Cheap however many events there are. */
 export interface StorePulse {
+  /** The newest number that an event was ever given, also by a transaction that was undone. Null for a role that may not read sequences. */
+  readonly newest: number | null;
   /**
-   * Events ever given a row, and those of them that changed an order. A transaction that was undone leaves a gap in both. Null for
-   * a role that may not read sequences.
+   * Committed first decisions with numbers above the one that was asked for, and those of them that stand applied by now; of at most the
+   * newest 200,000 numbers. Null where nothing was asked for, where a large table lacks the index `order_events_by_seq`, and for a role
+   * that may not read sequences.
    */
-  readonly decided: number | null;
-  readonly applied: number | null;
+  readonly since: { readonly decided: number; readonly applied: number } | null;
   /**
    * Publish to first decision, of at most the 500 latest of the last minute; null when there was none, where a large table lacks the
    * index `order_events_by_seq`, and for a role that may not read sequences.
@@ -206,7 +208,7 @@ export interface NewAction {
 }
 
 export interface ActionEnd {
-  /** `refused`: nothing was changed, and nothing is wrong. `failed`: it is not known to have been carried out. */
+  /** `refused`: nothing was changed. `failed`: it is not known whether it was carried out. */
   readonly result: "done" | "refused" | "failed";
   readonly detail?: string | null;
 }
