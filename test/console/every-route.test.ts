@@ -52,7 +52,7 @@ test("of all the addresses there are, strangers reach the door and what it needs
     doorkeeper: new Doorkeeper({
       sessions: new Sessions({ idleMs: 1_000, longestMs: 1_000 }),
       proxy: null,
-      isSecure: false,
+      origin: new OwnOrigin(""),
     }),
     loginDesk: new LoginDesk({
       users: [],

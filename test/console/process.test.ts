@@ -58,7 +58,7 @@ test("logging out ends the session on the server, not only in the browser", asyn
 test("a cookie is for this console alone, out of reach of scripts, and over TLS never sent in the open", async () => {
   const door = await junban.ask("/login");
   expect(door.headers.get("set-cookie")).toMatch(
-    /^junban-stranger=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/u,
+    /^junban-stranger-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/u,
   );
   const origin = "https://console.example";
   const open = await startConsole(place, { JUNBAN_CONSOLE_ORIGIN: origin });
@@ -71,6 +71,18 @@ test("a cookie is for this console alone, out of reach of scripts, and over TLS 
   const cookie = cookieIn(answer);
   expect((await open.ask("/login", { cookie, form, headers: { origin } })).text).toContain("is wrong");
   expect((await open.ask("/login", { cookie, form })).status).toBe(403);
+});
+
+test("a browser is logged in to two consoles on two ports of one machine, and logging out of one leaves the other", async () => {
+  const other = await startConsole(place);
+  const cookies = await Promise.all([junban.logIn("olga"), other.logIn("olga")]);
+  expect(new Set(cookies.map((cookie) => cookie.split("=")[0])).size).toBe(2);
+  // A browser sends both to both: cookies know no port.
+  const cookie = cookies.join("; ");
+  const token = await junban.formToken(cookie);
+  expect((await junban.ask("/logout", { cookie, form: { token } })).status).toBe(303);
+  expect((await junban.ask("/held", { cookie })).status).toBe(303);
+  expect((await other.ask("/held", { cookie })).status).toBe(200);
 });
 
 test("too many wrong passwords are answered with when to come again, and are logged without them", async () => {

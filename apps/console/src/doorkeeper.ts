@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { parseCookie, stringifySetCookie } from "cookie";
+import type { OwnOrigin } from "./own-origin.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { ProxySettings, Role } from "./settings.ts";
 
@@ -19,11 +20,12 @@ export interface Person {
 export interface DoorkeeperOptions {
   readonly sessions: Sessions;
   readonly proxy: ProxySettings | null;
-  /** Browsers reach the console over TLS, so that a cookie never leaves it. */
-  readonly isSecure: boolean;
+  readonly origin: OwnOrigin;
 }
 
 type Headers = IncomingHttpHeaders;
+
+type CookieKind = "session" | "stranger";
 
 const PROXY_NAME = /^[\w.@+/:-]{1,128}$/;
 const COOKIE_LENGTH = 43;
@@ -45,14 +47,14 @@ export class Doorkeeper {
   }
 
   /** The cookie that begins a session, as a header. */
-  sessionCookie(session: Pick<Session, "name" | "role">): string {
-    return this.#written(this.#name("session"), this.#options.sessions.begin(session));
+  sessionCookie(headers: Headers, session: Pick<Session, "name" | "role">): string {
+    return this.#written(this.#name(headers, "session"), this.#options.sessions.begin(session));
   }
 
   /** Ends a session on both sides. */
-  endSession({ cookie }: Person): string {
+  endSession(headers: Headers, { cookie }: Person): string {
     if (cookie !== null) this.#options.sessions.end(cookie);
-    return this.#written(this.#name("session"), "", { maxAge: 0 });
+    return this.#written(this.#name(headers, "session"), "", { maxAge: 0 });
   }
 
   /** A stranger's form needs a token as well, or somebody else's page could log a browser in as its own user. */
@@ -60,7 +62,8 @@ export class Doorkeeper {
     const known = this.#cookie(headers, "stranger");
     if (known !== null) return { formToken: this.#tokenOf(known), setCookie: null };
     const fresh = randomBytes(32).toString("base64url");
-    return { formToken: this.#tokenOf(fresh), setCookie: this.#written(this.#name("stranger"), fresh) };
+    const setCookie = this.#written(this.#name(headers, "stranger"), fresh);
+    return { formToken: this.#tokenOf(fresh), setCookie };
   }
 
   isStrangersForm(headers: Headers, token: string): boolean {
@@ -88,18 +91,23 @@ export class Doorkeeper {
     return { name, role, formToken: this.#tokenOf(cookie), ended, cookie };
   }
 
-  #cookie({ cookie }: Headers, kind: "session" | "stranger"): string | null {
-    const value = cookie === undefined ? undefined : parseCookie(cookie)[this.#name(kind)];
+  #cookie(headers: Headers, kind: CookieKind): string | null {
+    const { cookie } = headers;
+    const value = cookie === undefined ? undefined : parseCookie(cookie)[this.#name(headers, kind)];
     return value?.length === COOKIE_LENGTH ? value : null;
   }
 
-  /** With this prefix a browser takes the cookie from nobody but this very host, over TLS. */
-  #name(kind: "session" | "stranger"): string {
-    return `${this.#options.isSecure ? "__Host-" : ""}junban-${kind}`;
+  /**
+   * With this prefix a browser takes the cookie from nobody but this very host, over TLS. Without it the name holds the port, so that
+   * consoles on several ports of one machine do not overwrite each other's.
+   */
+  #name(headers: Headers, kind: CookieKind): string {
+    const { origin } = this.#options;
+    return origin.isSecure ? `__Host-junban-${kind}` : `junban-${kind}-${origin.portOf(headers)}`;
   }
 
   #written(name: string, value: string, more: { readonly maxAge?: number } = {}): string {
-    const { isSecure } = this.#options;
+    const { isSecure } = this.#options.origin;
     return stringifySetCookie({
       name,
       value,

@@ -17,6 +17,12 @@ export class OwnOrigin {
     return this.#configured.startsWith("https:");
   }
 
+  /** By which of its ports browsers reach the console: they keep a cookie for a host, and not for a port of it. */
+  portOf({ host = "" }: IncomingHttpHeaders): string {
+    const { port } = new URL(this.#configured === "" ? "http://localhost" : this.#configured);
+    return port === "" ? (/:(\d{1,5})$/.exec(host)?.[1] ?? "") : port;
+  }
+
   isOurHost({ host = "" }: IncomingHttpHeaders): boolean {
     return this.#configured !== "" || isLoopback(host.replace(/:\d{1,5}$/, ""));
   }

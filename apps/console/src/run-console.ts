@@ -80,7 +80,7 @@ async function build(
     rawQueues,
     origin,
     logger,
-    doorkeeper: new Doorkeeper({ sessions, proxy, isSecure: origin.isSecure }),
+    doorkeeper: new Doorkeeper({ sessions, proxy, origin }),
     loginDesk: new LoginDesk({
       users,
       byName: new Attempts({ most: 10, everyMs: 30_000 }),

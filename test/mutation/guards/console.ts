@@ -132,4 +132,11 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     without: "if (onOldSchema === undefined) throw",
     tests: [{ file: "test/cli/noted.test.ts", title: "cannot be noted for another reason is not done" }],
   },
+  {
+    promise: "two consoles on one machine leave each other's sessions alone",
+    file: `${SRC}/doorkeeper.ts`,
+    guard: "`junban-${kind}-${origin.portOf(headers)}`",
+    without: "`junban-${kind}`",
+    tests: [{ file: PROCESS, title: "on two ports of one machine" }],
+  },
 ];

@@ -27,12 +27,12 @@ export function addLoginRoutes(app: FastifyInstance, options: Options): void {
       return showLogin(options, { request, reply, next, name, answer });
     }
     logger.info({ user: answer.name, role: answer.role, from: request.ip }, "somebody logged in");
-    return reply.header("set-cookie", doorkeeper.sessionCookie(answer)).redirect(next, 303);
+    return reply.header("set-cookie", doorkeeper.sessionCookie(request.headers, answer)).redirect(next, 303);
   });
   app.post("/logout", async (request, reply) => {
     const person = personOf(request);
     logger.info({ user: person.name }, "somebody logged out");
-    return reply.header("set-cookie", doorkeeper.endSession(person)).redirect("/login", 303);
+    return reply.header("set-cookie", doorkeeper.endSession(request.headers, person)).redirect("/login", 303);
   });
 }
 
