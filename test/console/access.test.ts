@@ -15,6 +15,7 @@ const PAGES = [
   "/held",
   "/dead",
   "/halted",
+  "/doctor",
   "/parked",
   "/actions",
   "/queues",
@@ -29,7 +30,7 @@ const PAGES = [
   "/assets/../package.json",
   "/assets/no-such-file",
 ];
-const ACTS = ["/acts/replay", "/acts/drop", "/acts/give-back", "/logout", "/no-such-act"];
+const ACTS = ["/acts/replay", "/acts/drop", "/acts/give-back", "/acts/free-lane", "/logout", "/no-such-act"];
 const QUEUE_ACTS = [
   "/queues/act/api/queues/%7Bpayment%7D/pause",
   "/queues/look/api/queues/%7Bpayment%7D/pause",
@@ -92,13 +93,16 @@ describe("a viewer", () => {
     }
   });
 
-  test.each(["/acts/replay", "/acts/drop", "/acts/give-back"])("may not act at %s", async (path) => {
-    const cookie = await junban.logIn("vera");
-    const token = await junban.formToken(cookie);
-    const form = { token, source: "/shop", id: "1", reason: "because" };
-    const answer = await junban.ask(path, { cookie, form });
-    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("may look, and not act")]);
-  });
+  test.each(["/acts/replay", "/acts/drop", "/acts/give-back", "/acts/free-lane"])(
+    "may not act at %s",
+    async (path) => {
+      const cookie = await junban.logIn("vera");
+      const token = await junban.formToken(cookie);
+      const form = { token, source: "/shop", id: "1", reason: "because" };
+      const answer = await junban.ask(path, { cookie, form });
+      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("may look, and not act")]);
+    },
+  );
 
   test("sees the raw queues without a button, and changes none by asking all the same", async () => {
     const cookie = await junban.logIn("vera");

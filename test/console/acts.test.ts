@@ -36,7 +36,7 @@ test("an operator replays a failed event: its order goes on, with what had waite
   await page.keyboard.press("Enter");
   await page.getByRole("status").waitFor();
   expect(await noticeOn(page)).toBe(
-    `Done: replay /payments ${TOLD.haltedEvent.id}. applied, version 2 of ${TOLD.halted}; 2 blocked events were decided after it.`,
+    `Done: replay /payments ${TOLD.haltedEvent.id}. Applied, version 2 of ${TOLD.halted}; 2 blocked events were decided after it.`,
   );
   expect(await store.readOrder(TOLD.halted)).toMatchObject({
     halted: false,
@@ -54,6 +54,18 @@ test("an operator replays a failed event: its order goes on, with what had waite
   const line = await junban.tree.waitForLine("an operator acted", { withinMs: 5_000 });
   expect(JSON.parse(line)).toMatchObject({ who: "olga", act: "replay", result: "done" });
   expect(complaints).toEqual([]);
+});
+
+test("what was done is told once: loading the page again tells nothing", async () => {
+  const { page } = await visit(browser, { to: junban, name: "olga" });
+  const store = openStore();
+  const id = await store.beginAction({ who: "olga", act: "replay", target: "/payments evt-told" });
+  await store.endAction({ id, result: "done", detail: "applied" });
+  await page.goto(`/dead?outcome=rejected&told=${id}`);
+  expect(await noticeOn(page)).toBe("Done: replay /payments evt-told. Applied.");
+  await page.reload();
+  expect(page.url()).toMatch(/\/dead\?outcome=rejected$/u);
+  expect(await page.getByRole("status").count()).toBe(0);
 });
 
 test("an operator drops a held event by keyboard, and not without a reason, which is kept with it", async () => {

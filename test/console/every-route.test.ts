@@ -67,6 +67,7 @@ test("of all the addresses there are, strangers reach the door and what it needs
       message: () => "",
       signal: AbortSignal.abort(),
     }),
+    examine: async () => fleet.store.health().then(() => Promise.reject(new Error("examined"))),
     assets: await readAssets(),
     isEnding: () => false,
     onRoute: ({ method, url: path }) => {

@@ -57,6 +57,7 @@ const PAGES = [
   "/dead?outcome=rejected",
   `/dead?${query({ outcome: "rejected", reason: SCRIPT })}`,
   "/halted",
+  "/doctor",
   "/actions",
   `/search?${query({ q: SCRIPT })}`,
   `/search?${query({ q: "nothing", source: SCRIPT })}`,

@@ -17,11 +17,13 @@ const PAGES = [
   "/",
   "/held",
   "/dead",
+  "/dead?outcome=alerts",
   "/dead?outcome=rejected",
   "/dead?outcome=jobs",
   "/halted",
   "/parked",
   "/actions",
+  "/doctor",
   `/order?lcid=${TOLD.order}`,
   `/order?lcid=${TOLD.halted}`,
   `/order?lcid=${TOLD.laneHolder}`,
@@ -107,6 +109,7 @@ test("an empty fleet says so on every page", async () => {
     "/": "No order has anything in its line",
     "/held": "Nothing is held",
     "/dead": "No event has failed",
+    "/dead?outcome=alerts": "No alert is open",
     "/dead?outcome=rejected": "No event was rejected",
     "/dead?outcome=jobs": "No job is dead",
     "/halted": "No order is halted",
@@ -158,7 +161,7 @@ describe("every page", () => {
     await page.keyboard.press("Enter");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
     const names: string[] = [];
-    for (let step = 0; step < 8; step += 1) {
+    for (let step = 0; step < 9; step += 1) {
       await page.keyboard.press("Tab");
       const focused = await page.evaluate(() => {
         const element = document.activeElement;
@@ -171,7 +174,7 @@ describe("every page", () => {
       expect(focused.outline).toMatch(/^solid [1-9]/u);
       names.push(focused.name);
     }
-    expect(names.slice(0, 3)).toEqual(["Failed", "Rejected", "Unusable jobs"]);
+    expect(names.slice(0, 3)).toEqual(["Failed", "Open alerts", "Rejected"]);
     expect(names).toContain(TOLD.halted);
   });
 });

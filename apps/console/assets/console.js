@@ -10,6 +10,13 @@ document.addEventListener("keydown", (event) => {
   search.select();
 });
 
+// What was done a moment ago is told once, and not again by loading the page anew.
+const address = new URL(location.href);
+if (address.searchParams.has("told")) {
+  address.searchParams.delete("told");
+  history.replaceState(null, "", address);
+}
+
 const follower = document.querySelector("[data-live]");
 if (follower !== null) follow(follower);
 

@@ -1,4 +1,5 @@
 import { Refusal } from "./refusal.ts";
+import { sentence } from "./words.ts";
 
 /** Longer than any name the fleet accepts, shorter than anything that would be a burden to look for. */
 const LONGEST_FIELD = 1_024;
@@ -11,6 +12,11 @@ export function fieldOf(body: unknown, name: string): string | null {
   return checked(value, name);
 }
 
+/** Beside the name's own rule: what no order can be called is not asked for. */
+export function isOrderName(text: string): boolean {
+  return /^[0-9A-Za-z._:@/+=~-]{1,128}$/.test(text);
+}
+
 /** A part of an address; null where there is none, or an empty one. */
 export function queryOf({ query }: { readonly query: unknown }, name: string): string | null {
   const value: unknown = Reflect.get(Object(query) as object, name);
@@ -18,8 +24,9 @@ export function queryOf({ query }: { readonly query: unknown }, name: string): s
   return typeof value === "string" ? checked(value, name) : null;
 }
 
+/** @param name what it is, in words: `the order's name`. */
 export function neededOf(value: string | null, name: string): string {
-  if (value === null) throw new Refusal("MALFORMED", `There has to be a ${name}.`);
+  if (value === null) throw new Refusal("MALFORMED", sentence(`${name} is missing`));
   return value;
 }
 

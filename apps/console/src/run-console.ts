@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readGlance } from "@junban/operations";
-import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
-import { ConfigError, createProcessMetrics, runProcess, startHttpServer } from "@junban/service";
+import { examine, readGlance } from "@junban/operations";
+import { migrationStatus, refuseOldSchema, SchemaBehindError } from "@junban/order-store";
+import { ConfigError, createProcessMetrics, errorLine, runProcess, startHttpServer } from "@junban/service";
 import type { Config, ProcessTools } from "@junban/service";
 import type { FastifyInstance } from "fastify";
 import { Actions } from "./actions.ts";
@@ -93,6 +93,15 @@ async function build(
       message: (look) => JSON.stringify(glanceParts(look)),
       signal: shutdown.signal,
     }),
+    examine: async () => {
+      const { databaseUrl, leaseMs, pgPool: poolSize, crashAlone } = config;
+      return examine({
+        fleet,
+        settings: { leaseMs, poolSize, crashAlone },
+        pendingMigrations: async () => (await migrationStatus({ databaseUrl })).pending,
+        explain: errorLine,
+      });
+    },
     assets: await readAssets(),
     isEnding: () => shutdown.signal.aborted,
   });

@@ -1,6 +1,6 @@
 import helmet from "@fastify/helmet";
 import type { RawQueues } from "@junban/event-queues";
-import type { Fleet } from "@junban/operations";
+import type { Examination, Fleet } from "@junban/operations";
 import type { Logger } from "@junban/service";
 import fastify from "fastify";
 import type { FastifyInstance } from "fastify";
@@ -15,6 +15,7 @@ import type { OwnOrigin } from "./own-origin.ts";
 import { Refusal } from "./refusal.ts";
 import { addActRoutes } from "./routes/acts.ts";
 import { addAssetRoutes } from "./routes/assets.ts";
+import { addDoctorRoutes } from "./routes/doctor.ts";
 import { addFleetRoutes } from "./routes/fleet.ts";
 import { addListRoutes } from "./routes/lists.ts";
 import { addLoginRoutes } from "./routes/login.ts";
@@ -31,6 +32,8 @@ export interface ConsoleServerOptions {
   readonly origin: OwnOrigin;
   readonly actions: Actions;
   readonly live: LiveGlance;
+  /** What the doctor finds now. Never rejects because of a service that is away. */
+  readonly examine: () => Promise<Examination>;
   readonly assets: readonly Asset[];
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Whether the process is ending: what comes now is refused. */
@@ -84,6 +87,7 @@ export async function createConsoleServer(options: ConsoleServerOptions): Promis
   addAssetRoutes(app, options);
   addLoginRoutes(app, options);
   addFleetRoutes(app, options);
+  addDoctorRoutes(app, options);
   addOrderRoutes(app, options);
   addSearchRoutes(app, options);
   addListRoutes(app, options);

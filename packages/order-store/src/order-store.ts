@@ -92,6 +92,8 @@ export interface OrderStore {
     reason?: string;
     outcome?: "failed" | "rejected";
     lcid?: string;
+    /** Whether they are open alerts; default either. */
+    alert?: boolean;
     limit: number;
   }): Promise<readonly DeadLetter[]>;
   /** Orders that stand behind a failed event, by name, from behind `after`. */

@@ -70,8 +70,9 @@ const deadLetters = statement<{
   reason: string | null;
   outcome: string | null;
   lcid: string | null;
+  alert: boolean | null;
   limit: number;
-}>()("dead_letters", ({ reason, outcome, lcid, limit }) =>
+}>()("dead_letters", ({ reason, outcome, lcid, alert, limit }) =>
   db
     .selectFrom("order_events")
     .select(EVENT_COLUMNS)
@@ -81,6 +82,7 @@ const deadLetters = statement<{
     )
     .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
     .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
+    .where(sql<boolean>`(${alert}::boolean is null or alert = ${alert}::boolean)`)
     .orderBy("seq", "desc")
     .limit(sql<number>`${limit}::int`),
 );
@@ -196,12 +198,21 @@ export async function listHeld(
 
 export async function listDead(
   reader: Reader,
-  { reason, outcome, lcid, limit }: { reason?: string; outcome?: string; lcid?: string; limit: number },
+  {
+    reason = null,
+    outcome = null,
+    lcid = null,
+    alert = null,
+    limit,
+  }: {
+    reason?: string | null;
+    outcome?: string | null;
+    lcid?: string | null;
+    alert?: boolean | null;
+    limit: number;
+  },
 ): Promise<readonly DeadLetter[]> {
-  const rows = await ask(
-    reader,
-    bind(deadLetters, { reason: reason ?? null, outcome: outcome ?? null, lcid: lcid ?? null, limit }),
-  );
+  const rows = await ask(reader, bind(deadLetters, { reason, outcome, lcid, alert, limit }));
   return rows.map((row) => {
     const { event: _event, raw: _raw, ...letter } = eventReport(row);
     return letter;

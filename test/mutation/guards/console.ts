@@ -139,4 +139,13 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     without: "`junban-${kind}`",
     tests: [{ file: PROCESS, title: "on two ports of one machine" }],
   },
+  {
+    promise: "a rate counts what was committed, and no try that was undone",
+    file: "packages/order-store/src/finding.ts",
+    guard: "(select count(*) from recent where seq > given.after)",
+    without: "(newest - given.after)",
+    tests: [
+      { file: "test/order-store/finding.test.ts", title: "takes numbers, and the pulse counts none of them" },
+    ],
+  },
 ];

@@ -2,7 +2,7 @@ import type { DeadAddress } from "@junban/operations";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { formToken } from "./layout.ts";
-import type { Reader } from "./layout.ts";
+import type { Column, Reader } from "./layout.ts";
 
 export interface ActFormsOptions {
   readonly address: DeadAddress;
@@ -16,6 +16,11 @@ export interface ActFormsOptions {
 }
 
 export const LONGEST_REASON = 500;
+
+/** A column of acts, for those who may act. */
+export function actsColumn<Row>({ role }: Reader, of: (row: Row) => Html): readonly Column<Row>[] {
+  return role === "operator" ? [{ title: "Acts", of }] : [];
+}
 
 /** What an operator can do to one dead letter; nothing for a viewer. */
 export function actForms({ address, outcome, alert = false, reader, back }: ActFormsOptions): Html {

@@ -13,7 +13,7 @@ export function actionsPage(
 ): Html {
   const oldest = actions.rows.at(-1)?.id;
   const content = html`<h1>Actions</h1>
-    <p class="lead">Everything that operators did through the console, newest first.</p>
+    <p class="lead">Everything that operators did, here and by the junban command, newest first.</p>
     ${
       actions.rows.length === 0
         ? nothing(before === null ? "Nobody has done anything yet." : "Nothing older.")

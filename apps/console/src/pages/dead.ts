@@ -1,19 +1,20 @@
 import type { DeadJob } from "@junban/event-queues";
+import { counted } from "@junban/operations";
 import type { DeadLetter } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
-import { count, time } from "../words.ts";
-import { actForms } from "./act-forms.ts";
+import { time } from "../words.ts";
+import { actForms, actsColumn } from "./act-forms.ts";
 import { deadTable } from "./event-tables.ts";
 import { nothing, page, table } from "./layout.ts";
 import type { Reader } from "./layout.ts";
 import { moreNote, tabs } from "./lists.ts";
 import type { Listed, ListPageOptions } from "./lists.ts";
 
-export type DeadKind = "failed" | "rejected" | "jobs";
+export type DeadKind = "failed" | "alerts" | "rejected" | "jobs";
 
 export type DeadList =
-  | { readonly kind: "failed" | "rejected"; readonly letters: Listed<DeadLetter> }
+  | { readonly kind: "failed" | "alerts" | "rejected"; readonly letters: Listed<DeadLetter> }
   | { readonly kind: "jobs"; readonly jobs: Listed<DeadJob> };
 
 export function deadPage(
@@ -28,6 +29,7 @@ export function deadPage(
       at: list.kind,
       choices: [
         ["failed", "Failed"],
+        ["alerts", "Open alerts"],
         ["rejected", "Rejected"],
         ["jobs", "Unusable jobs"],
       ],
@@ -38,6 +40,8 @@ export function deadPage(
 
 const LEADS = {
   failed: "Each could not be decided and halts its order. Mend the cause and replay it, or drop it.",
+  alerts:
+    "Each was rejected and happened in the real world all the same. Acknowledge it once somebody has seen to it.",
   rejected:
     "Each broke a rule, for good. An alert stands for something that happened in the real world all the same.",
 } as const;
@@ -54,11 +58,17 @@ function deadEvents(
     </form>
     ${
       letters.rows.length === 0
-        ? nothing(kind === "failed" ? "No event has failed." : "No event was rejected.")
+        ? nothing(reason === "" ? NONE[kind] : `None with the reason ${reason}.`)
         : deadTable(letters.rows, { reader, back, ofSeveral: true })
     }
     ${moreNote(letters)}`;
 }
+
+const NONE = {
+  failed: "No event has failed.",
+  alerts: "No alert is open.",
+  rejected: "No event was rejected.",
+} as const;
 
 function deadJobs(jobs: Listed<DeadJob>, { reader, back }: { reader: Reader; back: string }): Html {
   if (jobs.rows.length === 0) return nothing("No job is dead.");
@@ -74,15 +84,13 @@ function deadJobs(jobs: Listed<DeadJob>, { reader, back }: { reader: Reader; bac
           title: "Data",
           of: ({ text }) =>
             html`<details>
-              <summary>${count(text.length)} characters</summary>
+              <summary>${counted(text.length, "character")}</summary>
               <pre tabindex="0">${text.slice(0, MOST_TEXT)}</pre>
             </details>`,
         },
-        {
-          title: "Acts",
-          of: ({ family, id }) =>
-            actForms({ address: { kind: "job", family, id }, outcome: "job", reader, back }),
-        },
+        ...actsColumn<DeadJob>(reader, ({ family, id }) =>
+          actForms({ address: { kind: "job", family, id }, outcome: "job", reader, back }),
+        ),
       ],
       jobs.rows,
     )}

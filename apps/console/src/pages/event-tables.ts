@@ -2,10 +2,11 @@ import type { DeadLetter, HeldReport } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { time, until } from "../words.ts";
-import { actForms } from "./act-forms.ts";
+import { actForms, actsColumn } from "./act-forms.ts";
 import { chip, table } from "./layout.ts";
 import type { Column, Reader } from "./layout.ts";
 import { eventLink, orderLink } from "./links.ts";
+import { reasonWords } from "./reasons.ts";
 
 export interface EventTableOptions {
   readonly reader: Reader;
@@ -29,14 +30,12 @@ export function deadTable(
       {
         title: "Reason",
         of: ({ reason, detail }) =>
-          html`<span class="why">${reason}</span>${detail !== null && html`<br /><small>${detail}</small>`}`,
+          html`${reasonWords(reason)}${detail !== null && html`<br /><small>${detail}</small>`}`,
       },
       { title: "Decided", of: ({ decidedAt }) => time(decidedAt) },
-      {
-        title: "Acts",
-        of: ({ source, id, outcome, alert }) =>
-          actForms({ address: { kind: "event", source, id }, outcome, alert, reader, back }),
-      },
+      ...actsColumn<DeadLetter>(reader, ({ source, id, outcome, alert }) =>
+        actForms({ address: { kind: "event", source, id }, outcome, alert, reader, back }),
+      ),
     ],
     letters,
   );
@@ -53,16 +52,14 @@ export function heldTable(
       ...orderColumn(ofSeveral),
       { title: "Event", of: (event) => eventLink(event) },
       { title: "Type", of: ({ type }) => type },
-      { title: "Waits for", of: ({ reason }) => html`<span class="why">${reason}</span>` },
+      { title: "Waits for", of: ({ reason }) => reasonWords(reason) },
       {
         title: "Until",
         of: ({ until: moment }) => (moment === null ? "no deadline" : deadline(moment, nowMs)),
       },
-      {
-        title: "Acts",
-        of: ({ source, id }) =>
-          actForms({ address: { kind: "event", source, id }, outcome: "deferred", reader, back }),
-      },
+      ...actsColumn<HeldReport>(reader, ({ source, id }) =>
+        actForms({ address: { kind: "event", source, id }, outcome: "deferred", reader, back }),
+      ),
     ],
     held,
   );

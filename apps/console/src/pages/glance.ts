@@ -1,4 +1,4 @@
-import { turnsLost } from "@junban/operations";
+import { counted, turnsLost } from "@junban/operations";
 import type { Answer, BusyLanes, QueuesNow } from "@junban/operations";
 import type { StoreGauges, StorePulse } from "@junban/order-store";
 import { html } from "../html.ts";
@@ -101,7 +101,7 @@ function workers(queues: Answer<QueuesNow>): Pick<Figure, "value" | "note" | "to
   if (alive === null) return { value: "–", note: "Redis does not tell who is connected" };
   return alive === 0
     ? { value: "0", note: "nobody serves the queues", tone: "bad" }
-    : { value: count(alive), note: "processes connected" };
+    : { value: count(alive), note: alive === 1 ? "process connected" : "processes connected" };
 }
 
 function waitingFor(store: Answer<StoreGauges & StorePulse>): readonly Figure[] {
@@ -136,7 +136,7 @@ function waitingFor(store: Answer<StoreGauges & StorePulse>): readonly Figure[] 
       value: counted(({ alerts }) => alerts),
       note: "rejected, but they happened",
       tone: toneIf(({ alerts }) => alerts, "wait"),
-      href: "/dead?outcome=rejected",
+      href: "/dead?outcome=alerts",
     },
     {
       name: "Outbox",
@@ -195,8 +195,8 @@ function lanes(busy: Answer<BusyLanes>): Html {
   if (number === 0) return html`<p class="nothing">No order has anything in its line.</p>`;
   const most = Math.max(1, ...deepest.map(({ depth }) => depth));
   return html`<p class="summary">
-      ${count(number)}${more && " or more"} busy ${number === 1 ? "lane" : "lanes"}, ${count(requests)} events
-      in line
+      ${count(number)}${more && " or more"} busy ${number === 1 ? "lane" : "lanes"},
+      ${counted(requests, "event")} in line
     </p>
     ${table(
       "Deepest lanes",

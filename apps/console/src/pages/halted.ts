@@ -2,20 +2,19 @@ import type { HaltedOrder } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { count, time } from "../words.ts";
+import { actForms, actsColumn } from "./act-forms.ts";
 import { nothing, page, table } from "./layout.ts";
 import { eventLink, orderLink } from "./links.ts";
 import { moreNote } from "./lists.ts";
 import type { Listed, ListPageOptions } from "./lists.ts";
+import { reasonWords } from "./reasons.ts";
 import { statusChip } from "./tones.ts";
 
-export function haltedPage(
-  halted: Listed<HaltedOrder>,
-  { reader, notice }: Omit<ListPageOptions, "back">,
-): Html {
+export function haltedPage(halted: Listed<HaltedOrder>, { reader, notice, back }: ListPageOptions): Html {
   const content = html`<h1>Halted orders</h1>
     <p class="lead">
       Each stands behind an event that could not be decided; what comes after it waits, so that the order of
-      events holds.
+      events holds. Mend the cause and replay the event, or drop it.
     </p>
     ${
       halted.rows.length === 0
@@ -30,9 +29,14 @@ export function haltedPage(
                 of: ({ failure }) => (failure === null ? "none any more" : eventLink(failure)),
               },
               { title: "Type", of: ({ failure }) => failure?.type },
-              { title: "Reason", of: ({ failure }) => html`<span class="why">${failure?.reason}</span>` },
+              { title: "Reason", of: ({ failure }) => reasonWords(failure?.reason) },
               { title: "Since", of: ({ failure, updatedAt }) => time(failure?.decidedAt ?? updatedAt) },
               { title: "Waiting behind", isNumber: true, of: ({ held }) => count(held) },
+              ...actsColumn<HaltedOrder>(reader, ({ failure }) =>
+                failure === null
+                  ? html``
+                  : actForms({ address: { kind: "event", ...failure }, outcome: "failed", reader, back }),
+              ),
             ],
             halted.rows,
           )

@@ -27,7 +27,7 @@ export function heldPage(
       at: within,
       choices: [
         ["", "All"],
-        ["1h", "Due within an hour"],
+        ["2h", "Due within two hours"],
         ["24h", "Due within a day"],
       ],
     })}

@@ -1,21 +1,27 @@
-import { turnsLost } from "@junban/operations";
+import { freeingSays, turnsLost } from "@junban/operations";
 import type { Answer, LaneInFull } from "@junban/operations";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { count, duration } from "../words.ts";
-import { chip, facts, nothing, table, unknown } from "./layout.ts";
+import { chip, facts, formToken, nothing, table, unknown } from "./layout.ts";
+import type { Reader } from "./layout.ts";
 
 /** Requests of a line that are shown. */
 export const LINE_SHOWN = 20;
 
-export function laneSection(lane: Answer<LaneInFull>, { nowMs }: { readonly nowMs: number }): Html {
+export interface LaneOptions {
+  readonly nowMs: number;
+  readonly reader: Reader;
+}
+
+export function laneSection(lane: Answer<LaneInFull>, options: LaneOptions): Html {
   return html`<section aria-labelledby="lane">
     <h2 id="lane">Lane</h2>
-    ${lane.kind === "unknown" ? unknown("The lane", "Redis does not answer") : known(lane.value, nowMs)}
+    ${lane.kind === "unknown" ? unknown("The lane", "Redis does not answer") : known(lane.value, options)}
   </section>`;
 }
 
-function known(lane: LaneInFull, nowMs: number): Html {
+function known(lane: LaneInFull, { nowMs, reader }: LaneOptions): Html {
   const { depth, holder, leaseLeftMs, seats, consistent, line } = lane;
   if (depth === 0 && holder === null) return nothing("Nothing stands in line, and nobody holds it.");
   return html`<div class="lane">
@@ -30,6 +36,7 @@ function known(lane: LaneInFull, nowMs: number): Html {
       ],
       { isWide: true },
     )}
+    ${holder !== null && reader.role === "operator" && freeForm(lane, reader)}
     ${
       line.length > 0 &&
       table(
@@ -42,7 +49,7 @@ function known(lane: LaneInFull, nowMs: number): Html {
             of: ({ event }) => event !== null && html`${event.id} <small>${event.source}</small>`,
           },
           {
-            title: "Waits",
+            title: "Age",
             isNumber: true,
             of: ({ publishedAtMs }) =>
               publishedAtMs === null ? "–" : duration(Math.max(0, nowMs - publishedAtMs)),
@@ -52,5 +59,23 @@ function known(lane: LaneInFull, nowMs: number): Html {
       )
     }
     ${depth > line.length && html`<p class="summary">and ${count(depth - line.length)} more</p>`}
+  </div>`;
+}
+
+/** Behind what it does, in full: it is for a holder that is known to be gone while its lease is long. */
+function freeForm({ lcid, holder, leaseLeftMs }: LaneInFull, reader: Reader): Html {
+  return html`<div class="acts">
+    <details>
+      <summary>Free this lane</summary>
+      <p class="notice wait">${freeingSays({ lcid, holder, leaseLeftMs })}</p>
+      <form method="post" action="/acts/free-lane">
+        ${formToken(reader)}<input type="hidden" name="lcid" value="${lcid}" /><input
+          type="hidden"
+          name="holder"
+          value="${holder}"
+        />
+        <button class="danger">Free it</button>
+      </form>
+    </details>
   </div>`;
 }

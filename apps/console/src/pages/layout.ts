@@ -36,6 +36,7 @@ const PARTS = [
   ["/halted", "Halted"],
   ["/parked", "Parked"],
   ["/actions", "Actions"],
+  ["/doctor", "Doctor"],
   ["/queues", "Queues"],
 ] as const;
 

@@ -1,3 +1,4 @@
+import { counted } from "@junban/operations";
 import type { LaneInFull, Answer, Timeline } from "@junban/operations";
 import type { DeadLetter, OrderReport } from "@junban/order-store";
 import type { Line } from "@junban/orders";
@@ -34,7 +35,7 @@ export function orderPage(options: OrderPageOptions): Html {
     ${order.kind === "unknown" && unknown("The order", "Postgres does not answer")}
     ${order.kind === "known" && order.value === null && nothing("Nothing has been decided for this order.")}
     ${order.kind === "known" && order.value !== null && standing(order.value, options)}
-    ${laneSection(lane, { nowMs })}
+    ${laneSection(lane, { nowMs, reader })}
     ${
       timeline.kind === "known"
         ? timeline.value.total > 0 && timelineSection(timeline.value, { lcid, currency: currencyOf(order) })
@@ -50,8 +51,9 @@ function currencyOf(order: Answer<OrderReport | null>): string | null {
 function chips(order: OrderReport): Html {
   const { status, paymentStatus, fulfilmentStatus, halted, held } = order;
   return html`<p class="chips">
-    ${statusChip(status)} ${statusChip(paymentStatus)} ${statusChip(fulfilmentStatus)}
-    ${halted && chip("halted", "bad")} ${held > 0 && chip(`${count(held)} held`, "wait")}
+    ${statusChip(status, "Order")} ${statusChip(paymentStatus, "Payment")}
+    ${statusChip(fulfilmentStatus, "Fulfilment")} ${halted && chip("halted", "bad")}
+    ${held > 0 && chip(`${count(held)} held`, "wait")}
   </p>`;
 }
 
@@ -138,9 +140,9 @@ function obligations(order: OrderReport): Html {
   const unit = currency ?? "";
   if (refundDueMinor > 0) rows.push(["Refund", chip(`${amount(refundDueMinor, currency)} ${unit}`, "bad")]);
   if (voidDueMinor > 0) rows.push(["Void", chip(`${amount(voidDueMinor, currency)} ${unit}`, "wait")]);
-  if (releaseDue > 0) rows.push(["Release", chip(`${count(releaseDue)} pieces`, "wait")]);
-  if (openCancels > 0) rows.push(["Answer", chip(`${count(openCancels)} cancel requests`, "wait")]);
-  return rows.length === 0 ? nothing("Nothing is owed to anybody.") : facts(rows);
+  if (releaseDue > 0) rows.push(["Release", chip(counted(releaseDue, "piece"), "wait")]);
+  if (openCancels > 0) rows.push(["Answer", chip(counted(openCancels, "cancel request"), "wait")]);
+  return rows.length === 0 ? nothing("Nothing to refund, void, release or answer.") : facts(rows);
 }
 
 function lineTable(lines: readonly Line[], currency: string | null): Html {

@@ -2,6 +2,7 @@ import type { ParkedNews } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { count, time } from "../words.ts";
+import { actsColumn } from "./act-forms.ts";
 import { formToken, nothing, page, table } from "./layout.ts";
 import type { Reader } from "./layout.ts";
 import { orderLink } from "./links.ts";
@@ -36,7 +37,7 @@ export function parkedPage(
                     <pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>
                   </details>`,
               },
-              { title: "Acts", of: ({ id }) => retryForm(id, reader) },
+              ...actsColumn<ParkedNews>(reader, ({ id }) => retryForm(id, reader)),
             ],
             parked.rows,
           )
@@ -46,7 +47,6 @@ export function parkedPage(
 }
 
 function retryForm(id: number, reader: Reader): Html {
-  if (reader.role !== "operator") return html``;
   return html`<form method="post" action="/acts/give-back">
     ${formToken(reader)}<input type="hidden" name="id" value="${id}" />
     <button>Give back<span class="unseen"> ${id}</span></button>

@@ -2,22 +2,25 @@ import type { DeadLetter } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { time } from "../words.ts";
-import { nothing, page, table } from "./layout.ts";
+import { nothing, page, table, unknown } from "./layout.ts";
 import type { Reader } from "./layout.ts";
 import { eventLink, orderLink } from "./links.ts";
 import { moreNote } from "./lists.ts";
 import type { Listed } from "./lists.ts";
+import { reasonWords } from "./reasons.ts";
 import { statusChip } from "./tones.ts";
 
 export interface Found {
   readonly query: string;
   readonly source: string;
-  /** Whether there is an order of that name; null when it could not be asked. */
+  /** The order of that name; null where there is none. */
   readonly order: string | null;
+  /** False when Redis could not be asked what stands in line. */
+  readonly isLineKnown: boolean;
   readonly events: Listed<DeadLetter>;
 }
 
-export function searchPage({ query, source, order, events }: Found, reader: Reader): Html {
+export function searchPage({ query, source, order, isLineKnown, events }: Found, reader: Reader): Html {
   const content = html`<h1>Found</h1>
     <form class="filter" action="/search">
       <label>Order or event id <input name="q" value="${query}" maxlength="256" required /></label>
@@ -26,6 +29,7 @@ export function searchPage({ query, source, order, events }: Found, reader: Read
       /></label>
       <button>Find</button>
     </form>
+    ${!isLineKnown && unknown("What stands in line", "Redis does not answer")}
     ${order !== null && html`<p>Order ${orderLink(order)}</p>`}
     ${
       events.rows.length > 0 &&
@@ -37,14 +41,14 @@ export function searchPage({ query, source, order, events }: Found, reader: Read
           { title: "Type", of: ({ type }) => type },
           {
             title: "Outcome",
-            of: ({ outcome, reason }) => html`${statusChip(outcome)} <small>${reason}</small>`,
+            of: ({ outcome, reason }) => html`${statusChip(outcome)} <small>${reasonWords(reason)}</small>`,
           },
           { title: "Decided", of: ({ decidedAt }) => time(decidedAt) },
         ],
         events.rows,
       )
     }
-    ${order === null && events.rows.length === 0 && nothing("No order and no event has that name. Names are compared letter by letter.")}
+    ${order === null && events.rows.length === 0 && nothing("No order and no event has that name, and nothing of that name stands in line. Names are compared letter by letter.")}
     ${moreNote(events)}`;
   return page({ title: "Search", reader, content, query });
 }

@@ -1,3 +1,4 @@
+import { counted } from "@junban/operations";
 import type { Change, Timeline, TimelineEntry } from "@junban/operations";
 import type { Derived, Line, OrderTotals } from "@junban/orders";
 import { html } from "../html.ts";
@@ -16,7 +17,7 @@ interface Context {
 export function timelineSection(timeline: Timeline, context: Context): Html {
   const { entries, total, broken } = timeline;
   return html`<section aria-labelledby="timeline">
-    <h2 id="timeline">Timeline <small>${count(total)} events, newest first</small></h2>
+    <h2 id="timeline">Timeline <small>${counted(total, "event")}, newest first</small></h2>
     ${
       broken !== null &&
       html`<p class="notice bad">

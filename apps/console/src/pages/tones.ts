@@ -3,6 +3,7 @@ import type { Html } from "../html.ts";
 import { spoken } from "../words.ts";
 import { chip } from "./layout.ts";
 import type { Tone } from "./layout.ts";
+import { reasonWords } from "./reasons.ts";
 
 /** Calm is the ordinary course of things, good has ended well, wait needs time, bad needs people. */
 const TONES: Readonly<Record<string, Tone>> = {
@@ -41,8 +42,10 @@ const TONES: Readonly<Record<string, Tone>> = {
   refused: "wait",
 };
 
-export function statusChip(status: string): Html {
-  return chip(spoken(status), TONES[status] ?? "calm");
+/** @param of whose status it is, where that is not said beside it. */
+export function statusChip(status: string, of = ""): Html {
+  const label = of === "" ? "" : `${of}: `;
+  return chip(`${label}${spoken(status)}`, TONES[status] ?? "calm");
 }
 
 /** What became of an event, and why. */
@@ -53,6 +56,6 @@ export function outcomeChip({
   readonly outcome: string;
   readonly reason: string | null;
 }): Html {
-  const why = reason === null ? "" : html` <small class="why">${reason}</small>`;
+  const why = reason === null ? "" : html` <small>${reasonWords(reason)}</small>`;
   return html`${statusChip(outcome)}${why}`;
 }

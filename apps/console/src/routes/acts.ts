@@ -1,11 +1,21 @@
-import { counted, dropAct, dropDead, giveBackAct, replayAct, replayDead } from "@junban/operations";
+import {
+  counted,
+  dropAct,
+  dropDead,
+  freeLane,
+  freeLaneAct,
+  giveBackAct,
+  replayAct,
+  replayDead,
+} from "@junban/operations";
 import type { DeadAddress, FailedActOptions, OperatorOutcome } from "@junban/operations";
 import type { NewAction } from "@junban/order-store";
 import { FAMILIES } from "@junban/orders";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { personOf } from "../access.ts";
-import { fieldOf, localPath, neededOf } from "../fields.ts";
+import { fieldOf, isOrderName, localPath, neededOf } from "../fields.ts";
 import { LONGEST_REASON } from "../pages/act-forms.ts";
+import { orderPath } from "../pages/links.ts";
 import { Refusal } from "../refusal.ts";
 import type { ConsoleServerOptions } from "../server.ts";
 
@@ -45,8 +55,21 @@ export function addActRoutes(app: FastifyInstance, { fleet, actions }: Options):
       { inRedis: address.kind === "job" },
     );
   });
+  app.post("/acts/free-lane", OPERATORS_ONLY, async (request, reply) => {
+    const lane = heldLaneOf(request);
+    return carryOut(
+      { request, reply, back: orderPath(lane.lcid) },
+      freeLaneAct(lane),
+      async () => {
+        // Only the holder that was shown: whoever came since keeps the lane.
+        await freeLane(fleet.lanes, lane);
+        return "The next in line has it.";
+      },
+      { inRedis: true },
+    );
+  });
   app.post("/acts/give-back", OPERATORS_ONLY, async (request, reply) => {
-    const text = neededOf(fieldOf(request.body, "id"), "number");
+    const text = neededOf(fieldOf(request.body, "id"), "the number");
     if (!/^\d{1,15}$/.test(text)) throw new Refusal("MALFORMED", "That is no number.");
     return carryOut({ request, reply, back: "/parked" }, giveBackAct([Number(text)]), async () => {
       const { back, standing } = await fleet.store.putBackParked([Number(text)]);
@@ -58,17 +81,23 @@ export function addActRoutes(app: FastifyInstance, { fleet, actions }: Options):
   });
 }
 
+function heldLaneOf({ body }: FastifyRequest): { readonly lcid: string; readonly holder: string } {
+  const lcid = neededOf(fieldOf(body, "lcid"), "the order's name");
+  if (!isOrderName(lcid)) throw new Refusal("NOT_FOUND", "No order can have that name.");
+  return { lcid, holder: neededOf(fieldOf(body, "holder"), "the holder") };
+}
+
 function addressOf({ body }: FastifyRequest): DeadAddress {
-  const id = neededOf(fieldOf(body, "id"), "id");
+  const id = neededOf(fieldOf(body, "id"), "the id");
   const name = fieldOf(body, "family");
-  if (name === null) return { kind: "event", source: neededOf(fieldOf(body, "source"), "source"), id };
+  if (name === null) return { kind: "event", source: neededOf(fieldOf(body, "source"), "the source"), id };
   const family = FAMILIES.find((known) => known === name);
   if (family === undefined) throw new Refusal("MALFORMED", "There is no such family.");
   return { kind: "job", family, id };
 }
 
 function reasonOf({ body }: FastifyRequest): string {
-  const reason = neededOf(fieldOf(body, "reason"), "reason").trim();
+  const reason = neededOf(fieldOf(body, "reason"), "the reason").trim();
   if (reason.length > 0 && reason.length <= LONGEST_REASON) return reason;
   throw new Refusal("MALFORMED", `A reason has 1 to ${LONGEST_REASON} characters.`);
 }

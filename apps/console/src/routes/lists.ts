@@ -16,7 +16,7 @@ import { sendPage } from "./send-page.ts";
 type Options = Pick<ConsoleServerOptions, "fleet">;
 
 const WITHIN_MS: ReadonlyMap<string, number> = new Map([
-  ["1h", 3_600_000],
+  ["2h", 7_200_000],
   ["24h", 86_400_000],
 ]);
 
@@ -49,7 +49,10 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
       store.listHalted({ limit: LIST_SIZE + 1 }),
       noticeOf(store, request),
     ]);
-    return sendPage(reply, haltedPage(listed(halted), { reader: readerOf(personOf(request)), notice }));
+    return sendPage(
+      reply,
+      haltedPage(listed(halted), { reader: readerOf(personOf(request)), notice, back: pathOf(request) }),
+    );
   });
   app.get("/parked", async (request, reply) => {
     const [parked, notice] = await Promise.all([
@@ -68,12 +71,19 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
 async function deadList({ fleet }: Options, kind: DeadKind, reason: string): Promise<DeadList> {
   const limit = LIST_SIZE + 1;
   if (kind === "jobs") return { kind, jobs: listed(await fleet.queues.deadJobs(limit)) };
-  const letters = await fleet.store.listDead({ outcome: kind, limit, ...(reason === "" ? {} : { reason }) });
+  const letters = await fleet.store.listDead({
+    limit,
+    ...(kind === "alerts" ? { alert: true } : { outcome: kind }),
+    // Every reason is in capitals, however somebody types it.
+    ...(reason === "" ? {} : { reason: reason.trim().toUpperCase() }),
+  });
   return { kind, letters: listed(letters) };
 }
 
+const KINDS: readonly DeadKind[] = ["failed", "alerts", "rejected", "jobs"];
+
 function kindOf(outcome: string | null): DeadKind {
-  return outcome === "rejected" || outcome === "jobs" ? outcome : "failed";
+  return KINDS.find((kind) => kind === outcome) ?? "failed";
 }
 
 /** The page that was asked for, without what it was to tell. */

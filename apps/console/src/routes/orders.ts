@@ -1,7 +1,7 @@
 import { readLane, answerTo, readTimeline } from "@junban/operations";
 import type { FastifyInstance } from "fastify";
 import { personOf } from "../access.ts";
-import { neededOf, numberOf, queryOf } from "../fields.ts";
+import { isOrderName, neededOf, numberOf, queryOf } from "../fields.ts";
 import { eventPage } from "../pages/event.ts";
 import { LINE_SHOWN } from "../pages/lane.ts";
 import { orderPage } from "../pages/order.ts";
@@ -16,11 +16,8 @@ const FAILED_SHOWN = 20;
 export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
   const { store, lanes } = fleet;
   app.get("/order", async (request, reply) => {
-    const lcid = neededOf(queryOf(request, "lcid"), "lcid");
-    // Beside the name's own rule: what no order can be called is not asked for.
-    if (!/^[0-9A-Za-z._:@/+=~-]{1,128}$/.test(lcid)) {
-      throw new Refusal("NOT_FOUND", "No order can have that name.");
-    }
+    const lcid = neededOf(queryOf(request, "lcid"), "the order's name");
+    if (!isOrderName(lcid)) throw new Refusal("NOT_FOUND", "No order can have that name.");
     const page = numberOf(request, "page");
     const [order, timeline, lane, failed, notice] = await Promise.all([
       answerTo(() => store.readOrder(lcid)),
@@ -39,8 +36,8 @@ export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServ
     );
   });
   app.get("/event", async (request, reply) => {
-    const source = neededOf(queryOf(request, "source"), "source");
-    const id = neededOf(queryOf(request, "id"), "id");
+    const source = neededOf(queryOf(request, "source"), "the source");
+    const id = neededOf(queryOf(request, "id"), "the id");
     const [event, notice] = await Promise.all([store.readEvent({ source, id }), noticeOf(store, request)]);
     if (event === null) throw new Refusal("NOT_FOUND", "No event of that source and id has been decided.");
     return sendPage(reply, eventPage(event, { reader: readerOf(personOf(request)), notice }));

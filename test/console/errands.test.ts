@@ -1,0 +1,182 @@
+import { readFile } from "node:fs/promises";
+import { createLanes } from "@junban/handoff-lock";
+import { createOrderStore } from "@junban/order-store";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { REASON_WORDS } from "../../apps/console/src/pages/reasons.ts";
+import { freshRedis } from "../support/index.ts";
+import { consoleOfFile, freshPlace } from "./console-lab.ts";
+import { applyAll, event, fillStage, placed, storeAt, TOLD } from "./stage.ts";
+
+/** What people come to the console for, step by step, without a browser. */
+
+const place = await freshPlace();
+await fillStage(place);
+const junban = await consoleOfFile(place);
+const [olga, vera] = await Promise.all([junban.logIn("olga"), junban.logIn("vera")]);
+
+async function read(path: string, cookie = vera) {
+  const answer = await junban.ask(path, { cookie });
+  const text = answer.text.replaceAll(/\s+/gu, " ");
+  return { ...answer, text, location: answer.headers.get("location") };
+}
+
+async function act(path: string, form: Record<string, string>) {
+  const token = await junban.formToken(olga);
+  const answer = await junban.ask(path, { cookie: olga, form: { token, ...form } });
+  return read(answer.headers.get("location") ?? "", olga);
+}
+
+async function withSql<Result>(work: (sql: pg.Client) => Promise<Result>): Promise<Result> {
+  const sql = new pg.Client({ connectionString: place.databaseUrl });
+  await sql.connect();
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+describe("the search field", () => {
+  test("finds an order of which nothing is decided yet, and leads to the page that shows its line", async () => {
+    const { status, location } = await read(`/search?q=${TOLD.laneHolder}`);
+    expect([status, location]).toEqual([303, `/order?lcid=${TOLD.laneHolder}`]);
+    expect((await read(location ?? "")).text).toContain("Events in line");
+  });
+
+  test("takes an event as pages and record write it: source, space, id", async () => {
+    const { source, id } = TOLD.haltedEvent;
+    const query = new URLSearchParams({ q: `${source} ${id}` });
+    expect((await read(`/search?${query.toString()}`)).location).toBe(
+      `/event?${new URLSearchParams({ source, id }).toString()}`,
+    );
+    expect((await read(`/search?${new URLSearchParams({ q: `/elsewhere ${id}` }).toString()}`)).status).toBe(
+      404,
+    );
+  });
+
+  test("says what it looked through where nothing is found, and what is missing where nothing was asked", async () => {
+    const nothing = await read("/search?q=no-such-thing");
+    expect(nothing.status).toBe(404);
+    expect(nothing.text).toContain("nothing of that name stands in line");
+    expect((await read("/order")).text).toContain("The order&#39;s name is missing.");
+  });
+});
+
+describe("the list of dead letters", () => {
+  test("shows open alerts and nothing else where the figure leads", async () => {
+    const store = storeAt(place);
+    onTestFinished(async () => store.close());
+    const pay = (type: string, id: string, data: object) =>
+      event("S-7007", type, { amount: 900, currency: "EUR", ...data }, { source: "/payments", id });
+    await applyAll(store, [
+      placed("S-7007"),
+      pay("payment.authorized", "evt-a", { authorizationId: "a-1" }),
+      pay("payment.captured", "evt-once", { captureId: "once", authorizationId: "a-1" }),
+      pay("payment.captured", "evt-twice", { captureId: "twice", authorizationId: "a-1" }),
+      pay("payment.voided", "evt-void", { voidId: "v-1", authorizationId: "a-1", reason: "voided" }),
+    ]);
+    const rejected = await read("/dead?outcome=rejected");
+    for (const id of ["evt-twice", "evt-void"]) expect(rejected.text).toContain(id);
+    const open = await read("/dead?outcome=alerts");
+    expect(open.text).toContain("evt-twice");
+    expect(open.text).not.toContain("evt-void");
+    await expect
+      .poll(async () => (await read("/")).text)
+      .toMatch(/href="\/dead\?outcome=alerts"> ?<span class="figure-name">Alerts/u);
+  });
+
+  test("finds a reason however it is typed, and says of each what it means", async () => {
+    const failed = await read("/dead?reason=decision_failed");
+    expect(failed.text).toContain(TOLD.haltedEvent.id);
+    expect(failed.text).toContain('title="deciding it met a fault"');
+    expect((await read("/dead?reason=nonsense")).text).toContain("None with the reason nonsense.");
+  });
+
+  test("has no column of acts for those who may not act", async () => {
+    for (const path of ["/dead", "/held", "/halted", "/parked", "/dead?outcome=jobs"]) {
+      expect([path, (await read(path)).text.includes(">Acts<")]).toEqual([path, false]);
+      expect([path, (await read(path, olga)).text.includes(">Acts<")]).toEqual([path, true]);
+    }
+  });
+});
+
+test("halted orders can be replayed and dropped where they are listed", async () => {
+  const { text } = await read("/halted", olga);
+  expect(text).toContain('action="/acts/replay"');
+  expect(text).toContain('action="/acts/drop"');
+});
+
+test("an event that Postgres still refuses: nothing was changed, why, what to do, and not a word of the server's", async () => {
+  const store = createOrderStore({ databaseUrl: place.databaseUrl, worker: "test" });
+  onTestFinished(async () => store.close());
+  await withSql((sql) =>
+    sql.query("alter table orders add constraint nothing_captured check (captured_minor = 0) not valid"),
+  );
+  await applyAll(store, [placed("S-8008")]);
+  const data = { captureId: "c-8", authorizationId: null, amount: 100, currency: "EUR" };
+  await applyAll(store, [event("S-8008", "payment.captured", data, { source: "/payments", id: "bh-c" })]);
+  const told = await act("/acts/replay", { source: "/payments", id: "bh-c", back: "/halted" });
+  expect(told.text).toContain(
+    "Nothing was changed: replay /payments bh-c. Postgres still refuses it: mend the cause and replay again (SQLSTATE 23514, nothing_captured, orders).",
+  );
+  expect(told.text).not.toContain("violates");
+  expect(told.text).not.toContain("not certain");
+});
+
+test("an order whose row somebody else holds: nothing was changed, it is busy", async () => {
+  await withSql(async (sql) => {
+    await sql.query("begin");
+    await sql.query("select 1 from orders where lcid = $1 for update", [TOLD.halted]);
+    const told = await act("/acts/replay", { ...TOLD.haltedEvent, back: "/dead" });
+    expect(told.text).toContain("The order is busy: try again (SQLSTATE 55P03).");
+    expect(told.text).toContain("Nothing was changed");
+  });
+});
+
+test("a held lane is freed behind what that does, on record, and only of the holder that was shown", async () => {
+  const lanes = createLanes({ redis: freshRedis().connect(), prefix: place.prefix });
+  onTestFinished(async () => lanes.close());
+  const page = `/order?lcid=${TOLD.laneHolder}`;
+  expect((await read(page)).text).not.toContain("Free this lane");
+  const shown = (await read(page, olga)).text;
+  expect(shown).toContain("nothing is decided twice or out of its order");
+  const holder = /name="holder" value="([^"]+)"/u.exec(shown)?.[1] ?? "";
+  const other = await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder: "somebody-else" });
+  expect(other.text).toContain("Nothing was changed");
+  expect((await lanes.inspect(TOLD.laneHolder)).holder).toBe(holder);
+  const freed = await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder });
+  expect(freed.text).toContain(`Done: free lane ${TOLD.laneHolder}, held by ${holder}.`);
+  expect((await lanes.inspect(TOLD.laneHolder)).holder).toBeNull();
+});
+
+test("the doctor's findings stand on a page, with what they mean and what to do", async () => {
+  const { status, text } = await read("/doctor");
+  expect(status).toBe(200);
+  expect(text).toMatch(/Redis<\/dt>.*used of/u);
+  // The stage has no worker, and an order stands halted.
+  expect(text).toContain("junban dlq");
+});
+
+test("an order's page says whose status each is, and what is due without a word too much", async () => {
+  const store = storeAt(place);
+  onTestFinished(async () => store.close());
+  await applyAll(store, [placed("S-9009")]);
+  const { text } = await read("/order?lcid=S-9009");
+  for (const words of [
+    "Order: placed",
+    "Payment: unpaid",
+    "Nothing to refund, void, release or answer.",
+    "1 event,",
+  ]) {
+    expect(text).toContain(words);
+  }
+});
+
+test("every reason of docs/events.md has words, and no other", async () => {
+  const page = await readFile(new URL("../../docs/events.md", import.meta.url), "utf8");
+  const [, outcomes = ""] = /^## Outcomes$(.*?)^## Statuses$/msu.exec(page) ?? [];
+  const codes = [...outcomes.matchAll(/`([A-Z][A-Z_]+)(?::…|:)?`/gu)].map(([, code = ""]) => code);
+  const reasons = new Set(codes.filter((code) => !code.startsWith("JUNBAN_")));
+  expect(Object.keys(REASON_WORDS).toSorted()).toEqual([...reasons].toSorted());
+});
