@@ -1,3 +1,4 @@
+import { createQueueReader } from "@junban/event-queues";
 import {
   ActionRecord,
   dropAct,
@@ -119,6 +120,21 @@ test("an act whose COMMIT was sent and not answered is not certain, whether or n
     says: expect.stringContaining("when it was to commit") as string,
   });
   expect(await fleet.store.readOrder("A")).toMatchObject({ halted: true });
+});
+
+test("a step in Redis that was not answered is not certain; an order's lane that could not be entered is", async () => {
+  const { fleet } = await poisoned();
+  const proxy = await startProxy({ url: fleet.redisUrl });
+  onTestFinished(async () => proxy.close());
+  const queues = createQueueReader({ redis: proxy.url, prefix: fleet.prefix, timeoutMs: 300 });
+  onTestFinished(async () => queues.close());
+  proxy.cut();
+  const letter: DeadAddress = { kind: "job", family: "payment", id: "j-1" };
+  const error = await dropDead({ ...fleet, queues }, letter, { reason: "x" }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(failedAct(error, { inRedis: true })).toMatchObject({ changed: "unknown" });
+  expect(failedAct(error)).toMatchObject({ changed: "nothing" });
 });
 
 test("an event that was decided while what it blocked was not: told as done in part", async () => {

@@ -129,7 +129,7 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     promise: "only a database without the record is acted on without being noted",
     file: "packages/operations/src/acts/action-record.ts",
     guard: "if (onOldSchema === undefined || !isOldSchema(error)) throw",
-    without: "if (onOldSchema === undefined) throw",
+    without: "if (onOldSchema === undefined || (!isOldSchema(error) && error === null)) throw",
     tests: [{ file: "test/cli/noted.test.ts", title: "cannot be noted for another reason is not done" }],
   },
   {
