@@ -134,9 +134,9 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   },
   {
     promise: "two consoles on one machine leave each other's sessions alone",
-    file: `${SRC}/doorkeeper.ts`,
-    guard: "`junban-${kind}-${origin.portOf(headers)}`",
-    without: "`junban-${kind}`",
+    file: `${SRC}/own-origin.ts`,
+    guard: '(/:(\\d{1,5})$/.exec(host)?.[1] ?? "")',
+    without: "host.slice(0, 0)",
     tests: [{ file: PROCESS, title: "on two ports of one machine" }],
   },
   {

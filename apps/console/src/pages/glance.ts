@@ -106,47 +106,47 @@ function workers(queues: Answer<QueuesNow>): Pick<Figure, "value" | "note" | "to
 
 function waitingFor(store: Answer<StoreGauges & StorePulse>): readonly Figure[] {
   const known = store.kind === "known" ? store.value : null;
-  const counted = (of: (value: StoreGauges) => number): string => (known === null ? "…" : count(of(known)));
+  const shown = (of: (value: StoreGauges) => number): string => (known === null ? "…" : count(of(known)));
   const toneIf = (of: (value: StoreGauges) => number, tone: Tone): Tone | undefined =>
     known !== null && of(known) > 0 ? tone : undefined;
   return [
     {
       name: "Held",
-      value: counted(({ held }) => held),
-      note: `${counted(({ heldDueSoon }) => heldDueSoon)} due soon`,
+      value: shown(({ held }) => held),
+      note: `${shown(({ heldDueSoon }) => heldDueSoon)} due soon`,
       tone: toneIf(({ heldDueSoon }) => heldDueSoon, "wait"),
       href: "/held",
     },
     {
       name: "Halted orders",
-      value: counted(({ halted }) => halted),
+      value: shown(({ halted }) => halted),
       note: "stand behind a failed event",
       tone: toneIf(({ halted }) => halted, "bad"),
       href: "/halted",
     },
     {
       name: "Failed events",
-      value: counted(({ failed }) => failed),
+      value: shown(({ failed }) => failed),
       note: "could not be decided",
       tone: toneIf(({ failed }) => failed, "bad"),
       href: "/dead?outcome=failed",
     },
     {
       name: "Alerts",
-      value: counted(({ alerts }) => alerts),
+      value: shown(({ alerts }) => alerts),
       note: "rejected, but they happened",
       tone: toneIf(({ alerts }) => alerts, "wait"),
       href: "/dead?outcome=alerts",
     },
     {
       name: "Outbox",
-      value: counted(({ outboxUnpublished }) => outboxUnpublished),
+      value: shown(({ outboxUnpublished }) => outboxUnpublished),
       note: known === null ? "" : outboxNote(known),
       tone: toneIf(({ outboxLagMs }) => Math.max(0, outboxLagMs - LATE_OUTBOX_MS), "wait"),
     },
     {
       name: "Parked",
-      value: counted(({ outboxParked }) => outboxParked),
+      value: shown(({ outboxParked }) => outboxParked),
       note: "updates that cannot be passed on",
       tone: toneIf(({ outboxParked }) => outboxParked, "bad"),
       href: "/parked",
