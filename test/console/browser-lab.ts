@@ -1,7 +1,7 @@
 import { findProgram } from "@junban/sandbox";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { PROGRAMS } from "../support/index.ts";
+import { PROGRAMS } from "../support/programs.ts";
 import type { Console } from "./console-process.ts";
 
 /** How long a machine without the browser may take to install it. */
