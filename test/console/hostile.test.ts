@@ -119,13 +119,18 @@ test("a script that came in through a field would not run if it were one", async
   expect(await page.evaluate(() => Reflect.get(globalThis, "harmed") as unknown)).toBeUndefined();
 });
 
-test("names as long as they may be make no page wider than a phone", async () => {
-  const { page } = await visit(browser, { to: junban, name: "olga", viewport: PHONE });
-  for (const path of PAGES) {
-    await page.goto(path);
-    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([
-      path,
-      PHONE.width,
-    ]);
-  }
-});
+test.each([PHONE.width, 900, 1_200, 1_280, 1_408])(
+  "names as long as they may be make no page wider than a screen of %i",
+  async (width) => {
+    const viewport = { width, height: 812 };
+    const { page } = await visit(browser, { to: junban, name: "olga", viewport });
+    for (const path of PAGES) {
+      await page.goto(path);
+      const [needed, given] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.clientWidth,
+      ]);
+      expect([path, needed]).toEqual([path, given]);
+    }
+  },
+);
