@@ -209,13 +209,20 @@ describe("looking at orders and putting them right", () => {
       "ALERT payment.captured /shop over: OVER_CAPTURE",
     );
     expect((await shell.junban(["dlq", "drop", "/shop", "over"])).code).toBe(2);
-    expect((await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "settled by hand"])).code).toBe(
-      0,
+    expect(await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "settled by hand"])).toMatchObject(
+      {
+        code: 0,
+        out: "/shop over: acknowledged\n",
+      },
     );
     expect((await shell.junban(["order", "A"])).out).not.toContain("ALERT");
     expect((await shell.junban(["event", "/shop", "over", "--json"])).json()).toMatchObject({
       alert: false,
       detail: "acknowledged: settled by hand",
+    });
+    expect(await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "once more"])).toMatchObject({
+      code: 1,
+      out: "/shop over: already acknowledged; the reason that was given first stands\n",
     });
   });
 

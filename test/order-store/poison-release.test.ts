@@ -60,6 +60,7 @@ describe("replay", () => {
       version: 2,
       released: 4,
       halted: false,
+      acknowledged: false,
     });
     expect(await wordsOnRecord(shop, "O1")).toEqual([
       "applied 1",
@@ -198,6 +199,7 @@ describe("replay", () => {
       version: null,
       released: 0,
       halted: true,
+      acknowledged: false,
     });
     expect(await shop.store.replay(culprit)).toMatchObject({ version: 2, released: 3, halted: false });
     expect(await wordsOnRecord(shop, "O1")).toEqual([1, 2, 3, 4, 5].map((version) => `applied ${version}`));

@@ -65,7 +65,8 @@ export async function each(
   printer.endProgress();
   const done = results.filter((result) => result.done).length;
   if (json) printer.json({ [word]: done, results });
-  else printer.out(`${count(done)} ${word}`);
+  // Of one event its own line says all there is to say.
+  else if (identities.length !== 1) printer.out(`${count(done)} ${word}`);
   if (done < identities.length) throw new FoundWrong("");
 }
 
@@ -97,7 +98,8 @@ function actedOn(acted: ActCarriedOut<OperatorOutcome>, told: (outcome: Operator
 }
 
 function describedOutcome(outcome: OperatorOutcome, ofJob: string): string {
-  return outcome.kind === "job" ? ofJob : described(outcome);
+  if (outcome.kind === "job") return ofJob;
+  return outcome.acknowledged ? "acknowledged" : described(outcome);
 }
 
 function described({

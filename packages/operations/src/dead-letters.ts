@@ -28,7 +28,8 @@ export async function replayDead(fleet: Fleet, letter: DeadAddress): Promise<Ope
 /**
  * Gives a failed or held event up for good, or acknowledges a rejected one's alert; `reason` is kept with the event. A job
  * is deleted, and no reason is kept.
- * @throws {EventNotFoundError | WrongOutcomeError | DeadJobNotFoundError | LaneBusyError} when nothing was changed.
+ * @throws {EventNotFoundError | NoAlertError | WrongOutcomeError | DeadJobNotFoundError | LaneBusyError} when nothing was
+ * changed.
  */
 export async function dropDead(
   fleet: Fleet,

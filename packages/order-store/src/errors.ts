@@ -134,6 +134,26 @@ export class WrongOutcomeError extends OrderStoreError {
   }
 }
 
+/** Thrown when the alert of a rejected event was to be acknowledged and none is open. Nothing was changed. */
+export class NoAlertError extends OrderStoreError {
+  readonly code = "NO_ALERT";
+  readonly source: string;
+  readonly id: string;
+  /** Whether there was one that somebody acknowledged; that one's reason stands. */
+  readonly isAcknowledged: boolean;
+  constructor({ source, id, isAcknowledged }: { source: string; id: string; isAcknowledged: boolean }) {
+    super(
+      isAcknowledged
+        ? "already acknowledged; the reason that was given first stands"
+        : "nothing to acknowledge: it is rejected, and no alert of it is open",
+    );
+    this.name = "NoAlertError";
+    this.source = source;
+    this.id = id;
+    this.isAcknowledged = isAcknowledged;
+  }
+}
+
 /** Thrown when the schema lacks migrations that this build needs. */
 export class SchemaBehindError extends OrderStoreError {
   readonly code = "SCHEMA_BEHIND";

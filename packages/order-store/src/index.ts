@@ -25,6 +25,7 @@ export {
   EventNotFoundError,
   LeadLostError,
   MigrationError,
+  NoAlertError,
   NotCommittedError,
   OrderBusyError,
   OrderStoreError,

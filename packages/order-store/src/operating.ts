@@ -1,8 +1,9 @@
 import { sql } from "kysely";
-import { EventNotFoundError, ReleaseInterruptedError, WrongOutcomeError } from "./errors.ts";
-import { ask, change, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
+import { EventNotFoundError, NoAlertError, ReleaseInterruptedError, WrongOutcomeError } from "./errors.ts";
+import { change, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
 import type { OrderWork } from "./order-work.ts";
 import { deferredFor, eventForOperator, standingInFront, unsupportedEvents } from "./reading.ts";
+import { readEvent } from "./reporting.ts";
 import { bind, db, statement } from "./statement.ts";
 import type { MaintenanceLocator, OperatorResult } from "./types.ts";
 import type { Answer } from "./verdicts.ts";
@@ -12,6 +13,8 @@ import { placeOf, waitingEvent, type WaitingRow } from "./waiting.ts";
 
 /** Blocked or unsupported events decided in one transaction; a long line is worked off in several. */
 const STEP_SIZE = 100;
+/** In front of the reason, behind whatever else stands in the event's detail. */
+const ACKNOWLEDGED = "acknowledged: ";
 
 interface Identity {
   readonly source: string;
@@ -26,7 +29,9 @@ const acknowledgeAlert = statement<{ source: string; id: string; remark: string 
       .set({ alert: false, detail: sql<string>`concat_ws('; ', detail, ${remark}::text)` })
       .where("source", "=", source)
       .where("event_id", "=", id)
-      .where("outcome", "=", sql.lit("rejected")),
+      .where("outcome", "=", sql.lit("rejected"))
+      .where("alert", "=", sql.lit(true))
+      .returning("reason"),
 );
 
 export async function replay(context: MaintenanceContext, identity: Identity): Promise<OperatorResult> {
@@ -59,10 +64,7 @@ export async function drop(
 ): Promise<OperatorResult> {
   const identity = { source, id };
   const found = await find(context, identity);
-  if (found.outcome === "rejected") {
-    await change(context, bind(acknowledgeAlert, { source, id, remark: `acknowledged: ${reason}` }));
-    return { outcome: "rejected", reason: found.reason, version: null, released: 0, halted: false };
-  }
+  if (found.outcome === "rejected") return acknowledge(context, { source, id, reason });
   const answer = await onLockedOrder(context, found.lcid, async (order) => {
     const row = await recorded(order, identity);
     if (row.outcome !== "failed" && row.outcome !== "deferred") {
@@ -74,6 +76,31 @@ export async function drop(
     return dropped;
   });
   return withReleased(context, { lcid: found.lcid, identity, answer });
+}
+
+/** Only while the alert is open: whoever comes second would add a reason to what is settled. */
+async function acknowledge(
+  context: MaintenanceContext,
+  { source, id, reason }: Identity & { reason: string },
+): Promise<OperatorResult> {
+  const remark = `${ACKNOWLEDGED}${reason}`;
+  const [row] = await change(context, bind(acknowledgeAlert, { source, id, remark }));
+  if (row !== undefined) {
+    return {
+      outcome: "rejected",
+      reason: row.reason,
+      version: null,
+      released: 0,
+      halted: false,
+      acknowledged: true,
+    };
+  }
+  const event = await readEvent(context, { source, id });
+  if (event === null) throw new EventNotFoundError({ source, id });
+  // The detail of what was given up is somebody's own words.
+  const isAcknowledged =
+    event.reason !== "DROPPED" && `; ${event.detail ?? ""}`.includes(`; ${ACKNOWLEDGED}`);
+  throw new NoAlertError({ source, id, isAcknowledged });
 }
 
 /**
@@ -186,6 +213,7 @@ async function withReleased(
     version: answer.version,
     released,
     halted,
+    acknowledged: false,
   };
 }
 

@@ -245,6 +245,8 @@ export interface OperatorResult {
   readonly released: number;
   /** True while the order still stands behind another failed event. */
   readonly halted: boolean;
+  /** True when all that was done is that the alert of a rejected event is open no more. */
+  readonly acknowledged: boolean;
 }
 
 export interface MaintenanceLocator {

@@ -8,6 +8,7 @@ import type { Guard } from "./guard.ts";
  */
 
 const SRC = "packages/order-store/src";
+const ACKNOWLEDGE = "test/order-store/acknowledge.test.ts";
 const ERRORS = "test/order-store/error-table.test.ts";
 const GROUPS = "test/order-store/groups.test.ts";
 const HELD = "test/order-store/held.test.ts";
@@ -201,6 +202,13 @@ export const ORDER_STORE_GUARDS: readonly Guard[] = [
     guard: "const isBehind = order.row.halted && (await inFront(order, waiting.arrival)) > 0;",
     without: "const isBehind = false;",
     tests: [{ file: RELEASE, title: "of one that stands behind another failed event waits for its place" }],
+  },
+  {
+    promise: "an alert is acknowledged once",
+    file: `${SRC}/operating.ts`,
+    guard: '      .where("alert", "=", sql.lit(true))\n',
+    without: "",
+    tests: [{ file: ACKNOWLEDGE, title: "an alert is acknowledged once" }],
   },
   {
     promise: "an applied event is not replayed",

@@ -5,6 +5,7 @@ import {
   CommitUnknownError,
   describeTrouble,
   EventNotFoundError,
+  NoAlertError,
   NotCommittedError,
   PoolBusyError,
   ReleaseInterruptedError,
@@ -38,6 +39,7 @@ export interface FailedActOptions {
 /** Their words are ours, and repeat nothing but what was asked for. */
 const REFUSED = [
   EventNotFoundError,
+  NoAlertError,
   WrongOutcomeError,
   DeadJobNotFoundError,
   LaneBusyError,
