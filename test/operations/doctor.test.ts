@@ -82,6 +82,7 @@ const LANE = {
 const FLEET: FleetFacts = {
   workers: 2,
   queued: 40,
+  untouched: 4,
   deadJobs: 0,
   paused: [],
   updates: {
@@ -92,6 +93,7 @@ const FLEET: FleetFacts = {
   overdue: 0,
   halfReleased: 0,
   losing: [{ ...LANE, tries: 2, holder: "t", leaseLeftMs: 900 }],
+  standing: { count: 0, longest: [] },
 };
 
 function facts({
@@ -250,6 +252,9 @@ describe("of the fleet", () => {
   const unserved = (waiting: number): Partial<FleetFacts> => ({
     updates: { ...FLEET.updates, names: [{ name: "billing", waiting, failed: 0, consumers: 0 }] },
   });
+  const standing = (headAgeMs: number): Partial<FleetFacts> => ({
+    standing: { count: 5, longest: [{ lcid: "A-1", depth: 2, headAgeMs }] },
+  });
   test.each<[string, Partial<FleetFacts>, string]>([
     ["no worker while jobs wait", { workers: 0 }, "wrong NO_WORKERS"],
     ["no worker while nothing waits", { workers: 0, queued: 0 }, "warning NO_WORKERS"],
@@ -276,8 +281,21 @@ describe("of the fleet", () => {
       { losing: [{ ...LANE, tries: 5 }] },
       "wrong LANE_LOSES_TURNS",
     ],
+    ["a lane whose head does not move", standing(70_000), "warning LANES_STAND_STILL"],
+    ["a lane whose head has not moved for long", standing(400_000), "wrong LANES_STAND_STILL"],
   ])("%s is told", (_what, fleet, told) => {
     expect(verdicts(facts({ fleet }))).toEqual([told]);
+  });
+
+  test("lanes that do not move are told by name, and where to look", () => {
+    const [finding] = judge(facts({ fleet: standing(400_000) }));
+    expect(finding?.says).toBe("5 lanes do not move, one for 7 min: A-1, …");
+    expect(finding?.fix).toContain("junban lane A-1");
+  });
+
+  test("lanes do not stand still while their jobs have not come round, or nobody is there at all", () => {
+    expect(judge(facts({ fleet: { ...standing(400_000), queued: 6_000, untouched: 5_000 } }))).toEqual([]);
+    expect(verdicts(facts({ fleet: { ...standing(400_000), workers: 0 } }))).toEqual(["wrong NO_WORKERS"]);
   });
 
   test("who is connected is not known where Redis does not tell, and is not guessed", () => {

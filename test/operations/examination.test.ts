@@ -1,3 +1,4 @@
+import type { Lanes } from "@junban/handoff-lock";
 import { examine, type Examination } from "@junban/operations";
 import { migrationStatus } from "@junban/order-store";
 import { expect, test } from "vitest";
@@ -42,4 +43,35 @@ test("a lane whose holders vanish is found, and the turn that goes on is not cou
   expect(await lost()).toEqual([]);
   await freshRedis().connect().set(`${fleet.prefix}:tries:{A}`, 3);
   expect(await lost()).toEqual(["2 turns in a row were lost in the lane of A"]);
+});
+
+test("a lane whose head is old and does not move is found; one that moves is not, however old what stands in it", async () => {
+  const fleet = await openFleet();
+  const { lanes, prefix } = fleet;
+  const redis = freshRedis().connect();
+  for (const lcid of ["STANDS", "MOVES", "FRESH"]) {
+    await lanes.queue(lcid, [
+      { key: "k1", body: "b" },
+      { key: "k2", body: "b" },
+    ]);
+  }
+  const old = `${Date.now() - 400_000}:b`;
+  for (const lcid of ["STANDS", "MOVES"]) await redis.hset(`${prefix}:body:{${lcid}}`, { k1: old, k2: old });
+  // Served as soon as the doctor has looked at it for the first time.
+  let looks = 0;
+  const inspect: Lanes["inspect"] = async (lcid) => {
+    const report = await lanes.inspect(lcid);
+    if (lcid === "MOVES" && (looks += 1) === 1) await lanes.withdraw(lcid, { key: "k1", value: "v" });
+    return report;
+  };
+  const moving: Lanes = {
+    ...lanes,
+    scan: () => lanes.scan(),
+    inspect,
+    show: async (lcid, page) => lanes.show(lcid, page),
+  };
+  const { facts } = await examined({ ...fleet, lanes: moving });
+  const standing = facts.fleet.kind === "read" ? facts.fleet.value.standing : null;
+  expect(standing).toMatchObject({ count: 1, longest: [{ lcid: "STANDS", depth: 2 }] });
+  expect(standing?.longest[0]?.headAgeMs).toBeGreaterThanOrEqual(400_000);
 });

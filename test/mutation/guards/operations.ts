@@ -17,6 +17,20 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     tests: [{ file: EXAMINATION, title: "the turn that goes on is not counted as lost" }],
   },
   {
+    promise: "a lane that moves does not stand still",
+    file: `${SRC}/standing-lanes.ts`,
+    guard: "again.filter(({ headKey }, index) => headKey === some[index]?.headKey)",
+    without: "again",
+    tests: [{ file: EXAMINATION, title: "a lane whose head is old and does not move is found" }],
+  },
+  {
+    promise: "a lane does not stand still while its job has not come round",
+    file: `${SRC}/doctor/judge-fleet.ts`,
+    guard: " || untouched >= BACKLOG_JOBS",
+    without: "",
+    tests: [{ file: DOCTOR, title: "lanes do not stand still while their jobs have not come round" }],
+  },
+  {
     promise: "a subscriber that is served is not forgotten",
     file: `${SRC}/update-subscribers.ts`,
     guard: "if (consumers > 0) throw new SubscriberServedError({ name, consumers });",

@@ -2,8 +2,9 @@ import type { RedisFacts, UpdateBacklog } from "@junban/event-queues";
 import type { LaneReport } from "@junban/handoff-lock";
 import type { StoreGauges, StoreHealth } from "@junban/order-store";
 import type { Family } from "@junban/orders";
-import { readBusyLanes } from "../busy-lanes.ts";
+import { lookAtLanes, losingOf } from "../busy-lanes.ts";
 import type { Fleet } from "../fleet.ts";
+import { readStandingLanes, type StandingLanes } from "../standing-lanes.ts";
 
 /** What was asked, or why it could not be. */
 export type Reading<Told> =
@@ -25,6 +26,8 @@ export interface FleetFacts {
   readonly workers: number | null;
   /** Jobs that are not done yet, those that run included. */
   readonly queued: number;
+  /** Of these, jobs that no worker has looked at yet. */
+  readonly untouched: number;
   readonly deadJobs: number;
   readonly paused: readonly Family[];
   readonly updates: UpdateBacklog;
@@ -35,6 +38,8 @@ export interface FleetFacts {
   readonly halfReleased: number;
   /** Lanes whose holders vanished, most often first, up to 10. */
   readonly losing: readonly LaneReport[];
+  /** Lanes whose head has not moved for some leases. */
+  readonly standing: StandingLanes;
 }
 
 /** Everything the doctor looks at. */
@@ -57,6 +62,9 @@ export interface DoctorOptions {
 
 const COUNTED = 1_000;
 const LOSING_SHOWN = 10;
+const STANDING_SHOWN = 3;
+/** A job whose lane could not be served comes again within a lease, and the sweeper looks at each lane every few of them. */
+const STANDS_LEASES = 6;
 
 /** Asks everything at once; what cannot be asked is told instead, and hides nothing else. */
 export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFacts> {
@@ -72,13 +80,16 @@ export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFac
     reading(() => fleet.queues.server()),
     reading(() => fleet.store.health()),
     reading(pendingMigrations),
-    reading(() => readFleetFacts(fleet)),
+    reading(() => readFleetFacts(fleet, settings)),
   ]);
   return { settings, redis, postgres, pendingMigrations: pending, fleet: stuck };
 }
 
-async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFacts> {
-  const [workers, counts, paused, updates, gauges, overdue, halfReleased, busy] = await Promise.all([
+async function readFleetFacts(
+  { queues, store, lanes }: Fleet,
+  { leaseMs }: FleetSettings,
+): Promise<FleetFacts> {
+  const [workers, counts, paused, updates, gauges, overdue, halfReleased, { busy }] = await Promise.all([
     queues.workers(),
     queues.counts(),
     queues.paused(),
@@ -86,8 +97,12 @@ async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFac
     store.gauges(),
     store.dueHeld({ limit: COUNTED }),
     store.stuckHalted({ limit: COUNTED }),
-    readBusyLanes(lanes, { shown: LOSING_SHOWN }),
+    lookAtLanes(lanes),
   ]);
+  const standing = await readStandingLanes(lanes, busy, {
+    olderThanMs: STANDS_LEASES * leaseMs,
+    shown: STANDING_SHOWN,
+  });
   const families = Object.values(counts);
   return {
     workers,
@@ -95,12 +110,14 @@ async function readFleetFacts({ queues, store, lanes }: Fleet): Promise<FleetFac
       (sum, { waiting, prioritized, active, delayed }) => sum + waiting + prioritized + active + delayed,
       0,
     ),
+    untouched: families.reduce((sum, { waiting, prioritized }) => sum + waiting + prioritized, 0),
     deadJobs: families.reduce((sum, { failed }) => sum + failed, 0),
     paused,
     updates,
     gauges,
     overdue: overdue.length,
     halfReleased: halfReleased.length,
-    losing: busy.losing,
+    losing: losingOf(busy, { shown: LOSING_SHOWN }),
+    standing,
   };
 }

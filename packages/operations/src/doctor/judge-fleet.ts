@@ -8,6 +8,9 @@ import { counted, lasting, type Finding } from "./finding.ts";
 const MANY_UPDATES = 10_000;
 /** One turn lost in a row is a worker that was killed. */
 const TURNS_LOST = 2;
+/** From so many jobs that no worker has looked at on, lanes may stand because their jobs have not come round. */
+const BACKLOG_JOBS = 1_000;
+const LANE_STANDS_MS = 300_000;
 const OUTBOX_SLOW_MS = 60_000;
 const OUTBOX_STANDS_MS = 600_000;
 
@@ -21,6 +24,7 @@ export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[
     ...judgeNews(facts.gauges),
     ...judgeSubscribers(facts.updates),
     ...judgeLanes(facts, settings),
+    ...judgeStanding(facts),
   ].map((judgement) => ({ about: "fleet", ...judgement }));
 }
 
@@ -159,4 +163,21 @@ function judgeLanes({ losing }: FleetFacts, { crashAlone }: FleetSettings): Judg
         "its holders vanish, perhaps because of the event at its head; after some more it is given up as failed",
       fix: `junban lane ${lane.lcid} shows its head; look at why workers end there`,
     }));
+}
+
+/** What is tried in vain for ever has no row, no failed job and no lost turn: only that it does not move. */
+function judgeStanding({ workers, untouched, standing }: FleetFacts): Judgement[] {
+  const [first] = standing.longest;
+  if (first === undefined || workers === 0 || untouched >= BACKLOG_JOBS) return [];
+  const named = standing.longest.map(({ lcid }) => lcid).join(", ");
+  return [
+    {
+      code: "LANES_STAND_STILL",
+      severity: first.headAgeMs >= LANE_STANDS_MS ? "wrong" : "warning",
+      says: `${counted(standing.count, "lane does", "lanes do")} not move, one for ${lasting(first.headAgeMs)}: ${named}${standing.count > standing.longest.length ? ", …" : ""}`,
+      means:
+        "what stands at the head is tried again and again and cannot be committed, or nobody takes it up; these orders wait, others go on",
+      fix: `junban lane ${first.lcid} shows its head; the workers' logs say why in a line with its lcid and a code (“a lane's events could not be settled”). Mend that, and it goes on by itself`,
+    },
+  ];
 }
