@@ -208,6 +208,13 @@ describe("looking at orders and putting them right", () => {
     expect((await shell.junban(["order", "A"])).out).toContain(
       "ALERT payment.captured /shop over: OVER_CAPTURE",
     );
+    expect((await shell.junban(["dlq", "--alerts"])).out).toMatch(/over +OVER_CAPTURE +open /u);
+    expect((await shell.junban(["dlq", "--alerts", "--failed"])).code).toBe(2);
+    expect(await shell.junban(["dlq", "--reason", "over_capture"])).toMatchObject({
+      code: 0,
+      out: "no dead letters\n",
+      err: "reasons are written in capitals; dead letters have these: OVER_CAPTURE\n",
+    });
     expect((await shell.junban(["dlq", "drop", "/shop", "over"])).code).toBe(2);
     expect(await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "settled by hand"])).toMatchObject(
       {
@@ -224,6 +231,7 @@ describe("looking at orders and putting them right", () => {
       code: 1,
       out: "/shop over: already acknowledged; the reason that was given first stands\n",
     });
+    expect((await shell.junban(["dlq", "--alerts"])).out).toBe("no open alerts\n");
   });
 
   test("purge deletes finished orders only, and a dry run none", async () => {

@@ -90,6 +90,7 @@ const FLEET: FleetFacts = {
     names: [{ name: "billing", waiting: 20_000, failed: 0, consumers: 1 }],
   },
   gauges: GAUGES,
+  unknown: { events: 2, oldestMs: 20_000, types: ["order.split"] },
   overdue: 0,
   halfReleased: 0,
   losing: [{ ...LANE, tries: 2, holder: "t", leaseLeftMs: 900 }],
@@ -264,6 +265,11 @@ describe("of the fleet", () => {
     ["a release that was interrupted", { halfReleased: 1 }, "warning UPKEEP_BEHIND"],
     ["held events near their deadline", gauges({ heldDueSoon: 1 }), "warning HELD_NEAR_DEADLINE"],
     ["alerts", gauges({ alerts: 1 }), "warning ALERTS_OPEN"],
+    [
+      "events of a type that nobody knows",
+      { unknown: { events: 1, oldestMs: 600_000, types: ["order.place"] } },
+      "warning EVENTS_UNSUPPORTED",
+    ],
     ["jobs without an event", { deadJobs: 1 }, "warning DEAD_JOBS"],
     ["parked updates", gauges({ outboxParked: 1 }), "wrong UPDATES_PARKED"],
     ["an outbox that is slow", gauges({ outboxLagMs: 90_000 }), "warning OUTBOX_BEHIND"],
@@ -285,6 +291,22 @@ describe("of the fleet", () => {
     ["a lane whose head has not moved for long", standing(400_000), "wrong LANES_STAND_STILL"],
   ])("%s is told", (_what, fleet, told) => {
     expect(verdicts(facts({ fleet }))).toEqual([told]);
+  });
+
+  test("types that nobody knows are free text: few, short and escaped", () => {
+    const types = ["order.place", "x\u001b[2J", "y".repeat(500), "d", "e", "f"];
+    const [finding] = judge(facts({ fleet: { unknown: { events: 6_001, oldestMs: 7_200_000, types } } }));
+    expect(finding?.says).toBe(
+      `6,001 events are held since no worker knows their type or schema version, for up to 2 h: order.place, x\\u001b[2J, ${"y".repeat(60)}, d, e, …`,
+    );
+  });
+
+  test("an outbox that is behind because nobody wants its updates is told so", () => {
+    const incoming = { waiting: 100_000, failed: 0, consumers: 0 };
+    const unwanted = { updates: { incoming, names: [] }, ...gauges({ outboxLagMs: 3_600_000 }) };
+    const found = judge(facts({ fleet: unwanted }));
+    expect(found.map(({ code }) => code)).toEqual(["OUTBOX_BEHIND", "UPDATES_UNWANTED"]);
+    expect(found[0]?.fix).toContain("UPDATES_UNWANTED");
   });
 
   test("lanes that do not move are told by name, and where to look", () => {

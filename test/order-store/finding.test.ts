@@ -146,3 +146,30 @@ test("a role that may work with rows and no more is told no counts and no error"
   await shop.sql(`drop owned by ${role}`);
   await shop.sql(`drop role ${role}`);
 });
+
+test("reasons of dead letters, open alerts, and types that nobody knows are told from one another", async () => {
+  const shop = await openShop();
+  expect([await shop.store.deadReasons(), await shop.store.readUnknown()]).toEqual([[], null]);
+  const story = new Story("O1");
+  const over = story.captured("c1", "a1", 5_000);
+  const foreign = story.event("order.place", {});
+  const again = story.event("order.place", {});
+  await shop.apply([
+    story.placed(),
+    story.authorized("a1"),
+    over,
+    foreign,
+    again,
+    story.event("payment.teleported", {}),
+  ]);
+  const dropped = story.captured("c2", "a9", 10);
+  await shop.apply([dropped]);
+  await shop.store.drop({ ...dropped, reason: "never came" });
+  expect(await shop.store.deadReasons()).toEqual(["DROPPED", "OVER_CAPTURE"]);
+  const alerting = await shop.store.listDead({ outcome: "alerting", limit: 10 });
+  expect(alerting.map(({ id }) => id)).toEqual([over.id]);
+  expect(await shop.store.readUnknown()).toMatchObject({
+    events: 3,
+    types: ["order.place", "payment.teleported"],
+  });
+});

@@ -41,6 +41,16 @@ export async function allOf(
   };
 }
 
+/** What there is to ask for, for whoever asked for a reason that no dead letter has. */
+export async function noteReasons({ services, printer }: Setting): Promise<void> {
+  const reasons = await services.store().deadReasons();
+  if (reasons.length > 0) {
+    printer.note(
+      `reasons are written in capitals; dead letters have these: ${reasons.map((reason) => printable(reason)).join(", ")}`,
+    );
+  }
+}
+
 /** What came of one letter. */
 export interface Acted {
   readonly done: boolean;

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { EVENT_COLUMNS } from "./columns.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { eventReport } from "./reporting.ts";
-import { bind, db, statement } from "./statement.ts";
-import type { EventReport, HaltedOrder, StorePulse } from "./types.ts";
+import { bind, db, statement, type NoValues } from "./statement.ts";
+import type { EventReport, HaltedOrder, StorePulse, UnknownEvents } from "./types.ts";
 
 /** Reading for people who look for something, or watch. No statement here takes a lock. */
 
@@ -16,6 +16,8 @@ const LATEST_EVENTS = 500;
 const LATEST_SECONDS = 60;
 /** Numbers that are looked through for what was decided lately. */
 const MOST_COUNTED = 200_000;
+const DEAD_LOOKED_AT = 10_000;
+const UNKNOWN_LOOKED_AT = 10_000;
 
 /**
  * The key begins with the source. Sources are few and their ids many, so each source is found by a step through the key and asked
@@ -128,6 +130,36 @@ const pulseNow = statement<{ after: number | null }>()("pulse_now", ({ after }) 
     ]),
 );
 
+const reasonsOfDead = statement<NoValues>()("reasons_of_dead", () =>
+  db.selectNoFrom(
+    sql<readonly string[]>`(select coalesce(json_agg(distinct reason order by reason), '[]') from (
+      select reason from order_events where outcome in ('failed', 'rejected') order by seq desc limit ${sql.lit(DEAD_LOOKED_AT)}
+    ) as dead where reason is not null)`.as("reasons"),
+  ),
+);
+const unknownNow = statement<NoValues>()("unknown_now", () =>
+  db
+    .with("waiting", (query) =>
+      query
+        .selectFrom("order_events")
+        .select(["type", "decided_at"])
+        .where("outcome", "=", sql.lit("deferred"))
+        .where("reason", "=", sql.lit("UNSUPPORTED"))
+        .limit(sql.lit(UNKNOWN_LOOKED_AT)),
+    )
+    .selectFrom("waiting")
+    .select([
+      "type",
+      sql<number>`count(*)`.as("count"),
+      sql<number>`(extract(epoch from clock_timestamp() - min(decided_at)) * 1000)::double precision`.as(
+        "ageMs",
+      ),
+    ])
+    .groupBy("type")
+    .orderBy("count", "desc")
+    .orderBy("type"),
+);
+
 export async function findEvents(
   asker: Asker,
   { id, limit }: { readonly id: string; readonly limit: number },
@@ -164,4 +196,19 @@ export async function pulse(
   const delayOf = (ms: number): number => Math.max(0, Math.round(ms));
   const latest = p50 === null || p99 === null ? null : { events, p50Ms: delayOf(p50), p99Ms: delayOf(p99) };
   return { newest, since: isCounted ? { decided, applied } : null, latest };
+}
+
+export async function deadReasons(asker: Asker): Promise<readonly string[]> {
+  const [row] = await ask(asker, bind(reasonsOfDead, {}));
+  return row?.reasons ?? [];
+}
+
+export async function readUnknown(asker: Asker): Promise<UnknownEvents | null> {
+  const rows = await ask(asker, bind(unknownNow, {}));
+  if (rows.length === 0) return null;
+  return {
+    events: rows.reduce((sum, { count }) => sum + count, 0),
+    oldestMs: Math.max(0, Math.round(Math.max(...rows.map(({ ageMs }) => ageMs)))),
+    types: rows.map(({ type }) => type),
+  };
 }

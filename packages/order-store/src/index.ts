@@ -63,4 +63,5 @@ export type {
   StoreGauges,
   StorePulse,
   StoreSummary,
+  UnknownEvents,
 } from "./types.ts";

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { applyLanes } from "./apply.ts";
 import { audit } from "./auditing.ts";
 import { expireHeld, ordersWithOverdue } from "./expiring.ts";
-import { findEvents, listHalted, pulse } from "./finding.ts";
+import { deadReasons, findEvents, listHalted, pulse, readUnknown } from "./finding.ts";
 import { readHealth, type StoreHealth } from "./health.ts";
 import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { NewsBell } from "./news-bell.ts";
@@ -37,6 +37,7 @@ import type {
   StoreGauges,
   StorePulse,
   StoreSummary,
+  UnknownEvents,
 } from "./types.ts";
 
 export interface OrderStoreOptions {
@@ -88,14 +89,17 @@ export interface OrderStore {
   findEvents(options: { id: string; limit: number }): Promise<readonly EventReport[]>;
   /** Held events, those due first in front; those without a deadline last. */
   listHeld(options: { dueWithinMs?: number; limit: number }): Promise<readonly HeldReport[]>;
+  /** Dead letters, newest first. `alerting`: rejected ones whose alert nobody has acknowledged. */
   listDead(options: {
     reason?: string;
-    outcome?: "failed" | "rejected";
+    outcome?: "failed" | "rejected" | "alerting";
     lcid?: string;
-    /** Whether they are open alerts; default either. */
-    alert?: boolean;
     limit: number;
   }): Promise<readonly DeadLetter[]>;
+  /** Reasons of the 10,000 newest dead letters, each once, by name. */
+  deadReasons(): Promise<readonly string[]>;
+  /** Events held as `UNSUPPORTED`, and their types, of up to 10,000 of them; null when there is none. */
+  readUnknown(): Promise<UnknownEvents | null>;
   /** Orders that stand behind a failed event, by name, from behind `after`. */
   listHalted(options: { after?: string; limit: number }): Promise<readonly HaltedOrder[]>;
   /** News that could not be passed on, oldest first; those behind the number `after`, default all. */
@@ -260,6 +264,8 @@ function questions(context: MaintenanceContext): Questions {
     findEvents: (query) => findEvents(context, query),
     listHeld: (query) => listHeld(context, query),
     listDead: (query) => listDead(context, query),
+    deadReasons: () => deadReasons(context),
+    readUnknown: () => readUnknown(context),
     listHalted: (query) => listHalted(context, query),
     listParked: (query) => listParked(context, query),
     gauges: () => gauges(context),
@@ -280,6 +286,8 @@ type Questions = Pick<
   | "findEvents"
   | "listHeld"
   | "listDead"
+  | "deadReasons"
+  | "readUnknown"
   | "listHalted"
   | "listParked"
   | "gauges"

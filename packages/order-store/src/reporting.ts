@@ -70,9 +70,8 @@ const deadLetters = statement<{
   reason: string | null;
   outcome: string | null;
   lcid: string | null;
-  alert: boolean | null;
   limit: number;
-}>()("dead_letters", ({ reason, outcome, lcid, alert, limit }) =>
+}>()("dead_letters", ({ reason, outcome, lcid, limit }) =>
   db
     .selectFrom("order_events")
     .select(EVENT_COLUMNS)
@@ -82,9 +81,23 @@ const deadLetters = statement<{
     )
     .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
     .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
-    .where(sql<boolean>`(${alert}::boolean is null or alert = ${alert}::boolean)`)
     .orderBy("seq", "desc")
     .limit(sql<number>`${limit}::int`),
+);
+/** Its condition is that of the index of alerts, which a parameter would hide from the planner. */
+const openAlerts = statement<{ reason: string | null; lcid: string | null; limit: number }>()(
+  "open_alerts",
+  ({ reason, lcid, limit }) =>
+    db
+      .selectFrom("order_events")
+      .select(EVENT_COLUMNS)
+      .where("alert", "=", sql.lit(true))
+      .where(
+        sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
+      )
+      .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
+      .orderBy("seq", "desc")
+      .limit(sql<number>`${limit}::int`),
 );
 const countOrders = statement<NoValues>()("count_orders", () =>
   db
@@ -196,23 +209,23 @@ export async function listHeld(
   );
 }
 
+interface DeadQuery {
+  readonly reason?: string | null;
+  readonly outcome?: "failed" | "rejected" | "alerting" | null;
+  readonly lcid?: string | null;
+  readonly limit: number;
+}
+
 export async function listDead(
   reader: Reader,
-  {
-    reason = null,
-    outcome = null,
-    lcid = null,
-    alert = null,
-    limit,
-  }: {
-    reason?: string | null;
-    outcome?: string | null;
-    lcid?: string | null;
-    alert?: boolean | null;
-    limit: number;
-  },
+  { reason = null, outcome = null, lcid = null, limit }: DeadQuery,
 ): Promise<readonly DeadLetter[]> {
-  const rows = await ask(reader, bind(deadLetters, { reason, outcome, lcid, alert, limit }));
+  const rows = await ask(
+    reader,
+    outcome === "alerting"
+      ? bind(openAlerts, { reason, lcid, limit })
+      : bind(deadLetters, { reason, outcome, lcid, limit }),
+  );
   return rows.map((row) => {
     const { event: _event, raw: _raw, ...letter } = eventReport(row);
     return letter;

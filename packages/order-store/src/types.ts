@@ -186,6 +186,15 @@ export interface StorePulse {
   readonly latest: { readonly events: number; readonly p50Ms: number; readonly p99Ms: number } | null;
 }
 
+/** Events that wait for a build that knows their type or schema version. */
+export interface UnknownEvents {
+  readonly events: number;
+  /** How long the first of them has waited, in milliseconds. */
+  readonly oldestMs: number;
+  /** The most frequent first. They are free text. */
+  readonly types: readonly string[];
+}
+
 /** An order that stands behind a failed event. */
 export interface HaltedOrder {
   readonly lcid: string;

@@ -31,6 +31,13 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     tests: [{ file: DOCTOR, title: "lanes do not stand still while their jobs have not come round" }],
   },
   {
+    promise: "a type that nobody knows is shown escaped",
+    file: `${SRC}/doctor/judge-fleet.ts`,
+    guard: "excerptOf(type).slice(0, TYPE_SHOWN)",
+    without: "type.slice(0, TYPE_SHOWN)",
+    tests: [{ file: DOCTOR, title: "types that nobody knows are free text" }],
+  },
+  {
     promise: "a subscriber that is served is not forgotten",
     file: `${SRC}/update-subscribers.ts`,
     guard: "if (consumers > 0) throw new SubscriberServedError({ name, consumers });",

@@ -4,7 +4,7 @@ import { excerptOf } from "@junban/orders";
 import type { Command } from "commander";
 import { withSetting, type Registration } from "../command.ts";
 import { agree } from "../confirm.ts";
-import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, replayOne } from "../dead-letters.ts";
+import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, noteReasons, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
 import { counted, moment, type Printer } from "../printing.ts";
@@ -16,25 +16,46 @@ export function registerDlq({ program, env }: Registration): void {
   registerDrop({ program: dlq, env });
 }
 
+interface ListOptions {
+  reason?: string;
+  failed?: true;
+  alerts?: true;
+  limit: string;
+  json?: true;
+}
+
 function registerList({ program, env }: Registration): Command {
   return program
     .command("dlq")
     .description("dead letters: failed and rejected events, and jobs that hold no usable event, newest first")
     .option("--reason <reason>", "only those with this reason")
     .option("--failed", "only failed ones, which halt their order")
+    .option("--alerts", "only rejected ones that alert: they happened all the same")
     .option("--limit <n>", "at most so many of each", "50")
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nExample: junban dlq --failed")
-    .action(async (options: { reason?: string; failed?: true; limit: string; json?: true }) => {
+    .action(async (options: ListOptions) => {
       const limit = wholeNumber(options.limit, { name: "--limit", min: 1, max: ALL_LIMIT });
-      await withSetting({ env, need: ["database", "redis"] }, async ({ services, printer }) => {
+      const { reason, failed, alerts } = options;
+      if (failed === true && alerts === true) {
+        throw new UsageError("a failed event has no alert: it is --failed or --alerts");
+      }
+      await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
+        const { services, printer } = setting;
         const events = await services.store().listDead({
           limit,
-          ...(options.reason === undefined ? {} : { reason: options.reason }),
-          ...(options.failed === undefined ? {} : { outcome: "failed" as const }),
+          ...(reason === undefined ? {} : { reason }),
+          ...(failed === undefined ? {} : { outcome: "failed" as const }),
+          ...(alerts === undefined ? {} : { outcome: "alerting" as const }),
         });
-        const jobs = options.reason === undefined ? await services.queues().deadJobs(limit) : [];
+        const isOfEvents = reason !== undefined || alerts === true;
+        const jobs = isOfEvents ? [] : await services.queues().deadJobs(limit);
         if (options.json === true) return printer.json({ events, jobs: jobs.map(withExcerpt) });
+        if (events.length + jobs.length === 0) {
+          printer.out(alerts === true ? "no open alerts" : "no dead letters");
+          if (reason !== undefined) await noteReasons(setting);
+          return;
+        }
         list(printer, events, jobs);
         if (events.length === limit || jobs.length === limit) {
           printer.note(`only the newest ${limit} of each; see --limit`);
@@ -72,6 +93,7 @@ function registerReplay({ program, env }: Registration): void {
             options.all === true
               ? await allOf(setting, { reason, limit })
               : { identities: named, areMore: false };
+          if (reason !== undefined && identities.length === 0) await noteReasons(setting);
           if (areMore) setting.printer.note(`there are more than ${limit}; run it again for the rest`);
           if (options.all === true && identities.length > 0) {
             await agree(process, {
@@ -137,7 +159,6 @@ function withExcerpt({ text, ...job }: DeadJob): Omit<DeadJob, "text"> & { reado
 }
 
 function list(printer: Printer, events: readonly DeadLetter[], jobs: readonly DeadJob[]): void {
-  if (events.length + jobs.length === 0) return printer.out("no dead letters");
   if (events.length > 0) {
     const rows = events.map((event) => [
       event.outcome,
@@ -146,10 +167,11 @@ function list(printer: Printer, events: readonly DeadLetter[], jobs: readonly De
       event.source,
       event.id,
       event.reason,
+      event.alert ? "open" : null,
       event.detail,
       moment(event.decidedAt),
     ]);
-    printer.table(["outcome", "order", "type", "source", "id", "reason", "detail", "decided"], rows);
+    printer.table(["outcome", "order", "type", "source", "id", "reason", "alert", "detail", "decided"], rows);
   }
   if (events.length > 0 && jobs.length > 0) printer.out("");
   if (jobs.length > 0) {

@@ -73,7 +73,7 @@ async function deadList({ fleet }: Options, kind: DeadKind, reason: string): Pro
   if (kind === "jobs") return { kind, jobs: listed(await fleet.queues.deadJobs(limit)) };
   const letters = await fleet.store.listDead({
     limit,
-    ...(kind === "alerts" ? { alert: true } : { outcome: kind }),
+    outcome: kind === "alerts" ? "alerting" : kind,
     // Every reason is in capitals, however somebody types it.
     ...(reason === "" ? {} : { reason: reason.trim().toUpperCase() }),
   });

@@ -1,6 +1,6 @@
 import type { RedisFacts, UpdateBacklog } from "@junban/event-queues";
 import type { LaneReport } from "@junban/handoff-lock";
-import type { StoreGauges, StoreHealth } from "@junban/order-store";
+import type { StoreGauges, StoreHealth, UnknownEvents } from "@junban/order-store";
 import type { Family } from "@junban/orders";
 import { lookAtLanes, losingOf } from "../busy-lanes.ts";
 import type { Fleet } from "../fleet.ts";
@@ -32,6 +32,8 @@ export interface FleetFacts {
   readonly paused: readonly Family[];
   readonly updates: UpdateBacklog;
   readonly gauges: StoreGauges;
+  /** Held events whose type or schema version no worker has known so far; null when there is none. */
+  readonly unknown: UnknownEvents | null;
   /** Orders with held events that are overdue, up to 1,000: somebody should have ended them. */
   readonly overdue: number;
   /** Orders whose release was interrupted, up to 1,000. */
@@ -89,16 +91,18 @@ async function readFleetFacts(
   { queues, store, lanes }: Fleet,
   { leaseMs }: FleetSettings,
 ): Promise<FleetFacts> {
-  const [workers, counts, paused, updates, gauges, overdue, halfReleased, { busy }] = await Promise.all([
-    queues.workers(),
-    queues.counts(),
-    queues.paused(),
-    queues.updates(),
-    store.gauges(),
-    store.dueHeld({ limit: COUNTED }),
-    store.stuckHalted({ limit: COUNTED }),
-    lookAtLanes(lanes),
-  ]);
+  const [workers, counts, paused, updates, gauges, unknown, overdue, halfReleased, { busy }] =
+    await Promise.all([
+      queues.workers(),
+      queues.counts(),
+      queues.paused(),
+      queues.updates(),
+      store.gauges(),
+      store.readUnknown(),
+      store.dueHeld({ limit: COUNTED }),
+      store.stuckHalted({ limit: COUNTED }),
+      lookAtLanes(lanes),
+    ]);
   const standing = await readStandingLanes(lanes, busy, {
     olderThanMs: STANDS_LEASES * leaseMs,
     shown: STANDING_SHOWN,
@@ -115,6 +119,7 @@ async function readFleetFacts(
     paused,
     updates,
     gauges,
+    unknown,
     overdue: overdue.length,
     halfReleased: halfReleased.length,
     losing: losingOf(busy, { shown: LOSING_SHOWN }),

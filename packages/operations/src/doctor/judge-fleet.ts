@@ -1,5 +1,5 @@
 import type { UpdateBacklog } from "@junban/event-queues";
-import type { StoreGauges } from "@junban/order-store";
+import { excerptOf } from "@junban/orders";
 import { turnsLost } from "../busy-lanes.ts";
 import type { FleetFacts, FleetSettings } from "./facts.ts";
 import { counted, lasting, type Finding } from "./finding.ts";
@@ -11,6 +11,9 @@ const TURNS_LOST = 2;
 /** From so many jobs that no worker has looked at on, lanes may stand because their jobs have not come round. */
 const BACKLOG_JOBS = 1_000;
 const LANE_STANDS_MS = 300_000;
+const UNKNOWN_MS = 300_000;
+const TYPES_SHOWN = 5;
+const TYPE_SHOWN = 60;
 const OUTBOX_SLOW_MS = 60_000;
 const OUTBOX_STANDS_MS = 600_000;
 
@@ -21,7 +24,8 @@ export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[
   return [
     ...judgeService(facts),
     ...judgeOrders(facts),
-    ...judgeNews(facts.gauges),
+    ...judgeUnknown(facts),
+    ...judgeNews(facts),
     ...judgeSubscribers(facts.updates),
     ...judgeLanes(facts, settings),
     ...judgeStanding(facts),
@@ -88,7 +92,7 @@ function judgeOrders({ gauges, deadJobs, overdue, halfReleased }: FleetFacts): J
       severity: "warning",
       says: `${counted(alerts, "rejected event waits", "rejected events wait")} for somebody's eyes`,
       means: "it happened in the real world all the same: goods left, or money moved",
-      fix: "junban dlq, put it right, then junban dlq drop SOURCE ID --reason …",
+      fix: "junban dlq --alerts, put it right, then junban dlq drop SOURCE ID --reason …",
     });
   }
   if (deadJobs > 0) {
@@ -103,7 +107,24 @@ function judgeOrders({ gauges, deadJobs, overdue, halfReleased }: FleetFacts): J
   return found;
 }
 
-function judgeNews({ outboxParked, outboxUnpublished, outboxLagMs }: StoreGauges): Judgement[] {
+/** A worker that knows them decides them within a minute or so of its start. */
+function judgeUnknown({ unknown }: FleetFacts): Judgement[] {
+  if (unknown === null || unknown.oldestMs < UNKNOWN_MS) return [];
+  const { events, oldestMs, types } = unknown;
+  const named = types.slice(0, TYPES_SHOWN).map((type) => excerptOf(type).slice(0, TYPE_SHOWN));
+  return [
+    {
+      code: "EVENTS_UNSUPPORTED",
+      severity: "warning",
+      says: `${counted(events, "event is", "events are")} held since no worker knows their type or schema version, for up to ${lasting(oldestMs)}: ${named.join(", ")}${types.length > named.length ? ", …" : ""}`,
+      means: "they wait, without a deadline, for a newer build; a mistyped one waits for ever",
+      fix: "a type of a newer version: start its workers. A mistyped one: junban held names the events; tell the producer, publish the right event under a new id, then junban dlq drop SOURCE ID --reason …",
+    },
+  ];
+}
+
+function judgeNews({ gauges, updates }: FleetFacts): Judgement[] {
+  const { outboxParked, outboxUnpublished, outboxLagMs } = gauges;
   const found: Judgement[] = [];
   if (outboxParked > 0) {
     found.push({
@@ -121,13 +142,20 @@ function judgeNews({ outboxParked, outboxUnpublished, outboxLagMs }: StoreGauges
       says: `${counted(outboxUnpublished, "order update waits", "order updates wait")} to be passed on, the oldest for ${lasting(outboxLagMs)}`,
       means:
         "no relay runs, it is slower than the fleet, or nobody takes the updates and their queue is full",
-      fix: "look at junban_relay_leads in the metrics, at JUNBAN_RELAY, and at junban updates",
+      fix: isUnwanted(updates)
+        ? "nobody takes them: see UPDATES_UNWANTED"
+        : "look at junban_relay_leads in the metrics, at JUNBAN_RELAY, and at junban updates",
     });
   }
   return found;
 }
 
-function judgeSubscribers({ incoming, names }: UpdateBacklog): Judgement[] {
+function isUnwanted({ incoming, names }: UpdateBacklog): boolean {
+  return names.length === 0 && incoming.waiting >= MANY_UPDATES;
+}
+
+function judgeSubscribers(updates: UpdateBacklog): Judgement[] {
+  const { incoming, names } = updates;
   const found: Judgement[] = [];
   for (const { name, waiting, consumers } of names) {
     if (consumers !== 0) continue;
@@ -139,14 +167,14 @@ function judgeSubscribers({ incoming, names }: UpdateBacklog): Judgement[] {
       fix: `start its subscriber, or junban updates forget ${name}`,
     });
   }
-  if (names.length === 0 && incoming.waiting >= MANY_UPDATES) {
+  if (isUnwanted(updates)) {
     found.push({
       code: "UPDATES_UNWANTED",
       severity: "warning",
       says: `${counted(incoming.waiting, "order update waits", "order updates wait")}, and no name is subscribed`,
       means:
         "they take memory of Redis up to JUNBAN_UPDATES_CAP of them, and stay in the outbox from then on",
-      fix: "subscribe somebody, or switch the relay off with JUNBAN_RELAY",
+      fix: "start a subscriber; JUNBAN_RELAY=off, with no relay beside, spares Redis, and the outbox then keeps all of them",
     });
   }
   return found;
