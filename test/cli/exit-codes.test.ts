@@ -86,14 +86,14 @@ describe("exit codes and messages", () => {
   });
 
   test("an order, an event and an audited order that do not exist end with 1", async () => {
-    for (const args of [
-      ["order", "NO-1"],
-      ["event", "/shop", "no"],
-      ["audit", "NO-1"],
+    for (const { args, told } of [
+      { args: ["order", "NO-1"], told: /there is no order NO-1: .* junban lane NO-1$/mu },
+      { args: ["event", "/shop", "no"], told: /no event no of \/shop is on record: .* junban lane LCID$/mu },
+      { args: ["audit", "NO-1"], told: /no such order/u },
     ]) {
       const run = await shell.junban(args);
       expect(run.code, args.join(" ")).toBe(1);
-      expect(run.out + run.err).toMatch(/no order|no event|no such order/u);
+      expect(run.out + run.err).toMatch(told);
     }
   });
 
@@ -102,6 +102,8 @@ describe("exit codes and messages", () => {
       ["wait-idle", "--timeout", "soon"],
       ["held", "--limit", "0"],
       ["purge", "--older-than", "-1d"],
+      ["purge", "--older-than", "400", "--yes"],
+      ["held", "--due-within", "2"],
       ["dlq", "replay"],
     ]) {
       const run = await shell.junban(args);

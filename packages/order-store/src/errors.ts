@@ -127,8 +127,20 @@ export class EventNotFoundError extends OrderStoreError {
 export class WrongOutcomeError extends OrderStoreError {
   readonly code = "WRONG_OUTCOME";
   readonly outcome: string;
-  constructor({ outcome, asked }: { outcome: string; asked: "replay" | "drop" }) {
-    super(`an event that is ${outcome} cannot be asked to ${asked}`);
+  constructor({
+    outcome,
+    version = null,
+    asked,
+  }: {
+    outcome: string;
+    version?: number | null;
+    asked: "replay" | "drop";
+  }) {
+    super(
+      version === null
+        ? `an event that is ${outcome} cannot be asked to ${asked}`
+        : `already ${outcome} (version ${version})`,
+    );
     this.name = "WrongOutcomeError";
     this.outcome = outcome;
   }

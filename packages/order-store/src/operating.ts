@@ -39,7 +39,7 @@ export async function replay(context: MaintenanceContext, identity: Identity): P
   const answer = await onLockedOrder(context, lcid, async (order) => {
     const row = await recorded(order, identity);
     if (row.outcome === "applied" || row.outcome === "duplicate" || row.outcome === "deferred") {
-      throw new WrongOutcomeError({ outcome: row.outcome, asked: "replay" });
+      throw new WrongOutcomeError({ outcome: row.outcome, version: row.version, asked: "replay" });
     }
     const waiting = waitingEvent(row);
     if (waiting === null) {
@@ -68,7 +68,7 @@ export async function drop(
   const answer = await onLockedOrder(context, found.lcid, async (order) => {
     const row = await recorded(order, identity);
     if (row.outcome !== "failed" && row.outcome !== "deferred") {
-      throw new WrongOutcomeError({ outcome: row.outcome, asked: "drop" });
+      throw new WrongOutcomeError({ outcome: row.outcome, version: row.version, asked: "drop" });
     }
     const work = await order.workFor([]);
     const dropped = work.drop(placeOf(row), reason);
@@ -217,16 +217,15 @@ async function withReleased(
   };
 }
 
-async function find(
-  context: MaintenanceContext,
-  identity: Identity,
-): Promise<WaitingRow & { outcome: string }> {
+type OperatorRow = WaitingRow & { readonly outcome: string; readonly version: number | null };
+
+async function find(context: MaintenanceContext, identity: Identity): Promise<OperatorRow> {
   const [row] = await ask(context, bind(eventForOperator, { source: identity.source, id: identity.id }));
   if (row === undefined) throw new EventNotFoundError(identity);
   return row;
 }
 
-async function recorded(order: LockedOrder, identity: Identity): Promise<WaitingRow & { outcome: string }> {
+async function recorded(order: LockedOrder, identity: Identity): Promise<OperatorRow> {
   const [row] = await order.read(bind(eventForOperator, { source: identity.source, id: identity.id }));
   if (row === undefined) throw new EventNotFoundError(identity);
   return row;

@@ -198,7 +198,7 @@ export const eventForOperator = statement<{ source: string; id: string }>()(
   ({ source, id }) =>
     db
       .selectFrom("order_events")
-      .select([...WAITING_COLUMNS, "outcome", "alert"])
+      .select([...WAITING_COLUMNS, "outcome", "alert", "version"])
       .where("source", "=", source)
       .where("event_id", "=", id),
 );

@@ -1,6 +1,6 @@
 import { withSetting, type Registration } from "../command.ts";
 import { durationMs } from "../duration.ts";
-import { moment } from "../printing.ts";
+import { count, moment } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 export function registerHeld({ program, env }: Registration): void {
@@ -17,7 +17,11 @@ export function registerHeld({ program, env }: Registration): void {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const held = await services.store().listHeld({ ...due, limit });
         if (options.json === true) return printer.json({ held, limit });
-        if (held.length === 0) return printer.out("nothing is held");
+        if (held.length === 0) {
+          const all = options.dueWithin === undefined ? 0 : (await services.store().gauges()).held;
+          const further = all > 0 ? `due within ${options.dueWithin} (${count(all)} held)` : "held";
+          return printer.out(`nothing is ${further}`);
+        }
         const rows = held.map(
           ({ lcid, type, source, id, reason, until }) =>
             [lcid, type, source, id, reason, moment(until)] as const,

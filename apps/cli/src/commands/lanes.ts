@@ -121,7 +121,8 @@ function rowOf(lane: LaneReport): readonly Cell[] {
   return [lane.lcid, lane.depth, lane.seats, lane.holder, leaseLeft(lane), turnsLost(lane)];
 }
 
-function leaseLeft({ holder, leaseLeftMs }: LaneReport): string | null {
+/** For people; null when nobody holds the lane. */
+export function leaseLeft({ holder, leaseLeftMs }: LaneReport): string | null {
   return holder === null ? null : lasting(leaseLeftMs);
 }
 

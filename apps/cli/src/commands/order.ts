@@ -15,7 +15,11 @@ export function registerOrder({ program, env }: Registration): void {
     .action(async (lcid: string, options: { history?: true; json?: true }) => {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const order = await services.store().readOrder(lcid);
-        if (order === null) throw new FoundWrong(`there is no order ${printable(lcid)}`);
+        if (order === null) {
+          throw new FoundWrong(
+            `there is no order ${printable(lcid)}: nothing of it was decided. It may stand in line: junban lane ${printable(lcid)}`,
+          );
+        }
         const history = options.history === true ? await services.store().readHistory(lcid) : null;
         if (options.json === true) printer.json(history === null ? order : { ...order, history });
         else print(printer, order, history);
@@ -33,7 +37,9 @@ export function registerOrder({ program, env }: Registration): void {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const event = await services.store().readEvent({ source, id });
         if (event === null) {
-          throw new FoundWrong(`no event ${printable(id)} of ${printable(source)} is on record`);
+          throw new FoundWrong(
+            `no event ${printable(id)} of ${printable(source)} is on record: it was not decided. It may stand in its order's line: junban lane LCID`,
+          );
         }
         if (options.json === true) printer.json(event);
         else describeEvent(printer, event);

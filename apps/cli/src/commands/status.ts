@@ -1,6 +1,7 @@
 import { readStatus, turnsLost, type FleetStatus } from "@junban/operations";
 import { withSetting, type Registration } from "../command.ts";
 import { count, counted, type Printer } from "../printing.ts";
+import { leaseLeft } from "./lanes.ts";
 
 export function registerStatus({ program, env }: Registration): void {
   program
@@ -48,13 +49,10 @@ function print(printer: Printer, { workers, backlog, lanes, store }: FleetStatus
   ]);
   if (lanes.deepest.length > 0) {
     const rows = lanes.deepest.map(
-      (lane) => [lane.lcid, lane.depth, lane.seats, lane.leaseLeftMs, turnsLost(lane)] as const,
+      (lane) => [lane.lcid, lane.depth, lane.seats, leaseLeft(lane), turnsLost(lane)] as const,
     );
     printer.out("");
-    printer.table(
-      ["deepest lanes", "requests", "jobs waiting", "lease left ms", "turns lost in a row"],
-      rows,
-    );
+    printer.table(["deepest lanes", "requests", "jobs waiting", "lease left", "turns lost in a row"], rows);
   }
 }
 
