@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { startRedis } from "@junban/sandbox";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openShell, placed, type Shell } from "./junban.ts";
 
 describe("exit codes and messages", () => {
@@ -83,6 +84,47 @@ describe("exit codes and messages", () => {
     expect(run.code).toBe(3);
     expect(run.err).toContain("Redis at redis://:***@127.0.0.1:1");
     expect(run.err + run.out).not.toContain("sesame");
+  });
+
+  test("a server that is there and does not let in ends with 3 at once, in its own words and without the password", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const wrong = redis.url.replace(redis.password, "sesame");
+    const nameless = redis.url.replace(`:${redis.password}@`, "");
+    const nowhere = shell.databaseUrl.replace(/\/[^/]*$/u, "/nowhere");
+    for (const { args, env, says } of [
+      { args: ["status"], env: { REDIS_URL: wrong }, says: /^Redis at redis:\S+ refuses: WRONGPASS/u },
+      { args: ["status"], env: { REDIS_URL: nameless }, says: /^Redis at redis:\S+ refuses: NOAUTH/u },
+      { args: ["publish", "-"], env: { REDIS_URL: wrong }, says: /^Redis at redis:\S+ refuses: WRONGPASS/mu },
+      {
+        args: ["order", "A"],
+        env: { DATABASE_URL: nowhere },
+        says: /^Postgres at \S+ refuses: database "nowhere" does not exist/u,
+      },
+    ]) {
+      const run = await shell.junban(args, { input: placed("A"), env });
+      expect(run.code, args.join(" ")).toBe(3);
+      expect(run.err).toMatch(says);
+      expect(run.err).not.toMatch(/waiting for|did not answer/u);
+      expect(run.err + run.out).not.toContain("sesame");
+    }
+    const doctor = await shell.junban(["doctor"], { env: { REDIS_URL: wrong } });
+    expect(doctor.code).toBe(3);
+    expect(doctor.out).toMatch(/WRONGPASS .*\[REDIS_DENIES\]/u);
+  });
+
+  test("an address that is empty is said to be empty", async () => {
+    const run = await shell.junban(["status"], { env: { REDIS_URL: "" } });
+    expect(run.code).toBe(2);
+    expect(run.err).toContain("REDIS_URL is empty; allowed: an address");
+  });
+
+  test("status says when nothing was ever used under the prefix", async () => {
+    const unused = /^no queue was ever used under the prefix nobodys in this Redis/mu;
+    const run = await shell.junban(["status"], { env: { JUNBAN_PREFIX: "nobodys" } });
+    expect([run.code, unused.test(run.err)]).toEqual([0, true]);
+    await shell.junban(["publish", "-"], { input: placed("USED") });
+    expect((await shell.junban(["status"])).err).toBe("");
   });
 
   test("an order, an event and an audited order that do not exist end with 1", async () => {

@@ -333,11 +333,18 @@ describe("of the fleet", () => {
 });
 
 describe("what cannot be asked", () => {
-  const unreadable = { kind: "unreadable", why: "nobody there" } as const;
+  const unreadable = { kind: "unreadable", why: "nobody there", isDenied: false } as const;
 
   test("a server that is away is told, and the other is judged all the same", () => {
     const given = { ...facts({ postgres: { fsync: "off" } }), redis: unreadable, fleet: unreadable };
     expect(verdicts(given)).toEqual(["wrong REDIS_AWAY", "wrong POSTGRES_FSYNC_OFF"]);
+  });
+
+  test("a server that lets nobody in is told apart from one that is away", () => {
+    const denied = { kind: "unreadable", why: "WRONGPASS invalid pair", isDenied: true } as const;
+    const [finding] = judge({ ...facts({}), redis: denied, fleet: denied });
+    expect(finding).toMatchObject({ code: "REDIS_DENIES", severity: "wrong" });
+    expect(finding?.says).toContain("WRONGPASS");
   });
 
   test("a fleet that cannot be read for want of tables is told by its migrations only", () => {

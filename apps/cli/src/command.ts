@@ -1,3 +1,4 @@
+import { isDenied } from "@junban/operations";
 import { reachWithin } from "@junban/service";
 import type { Command } from "commander";
 import { createPrinter, type Printer } from "./printing.ts";
@@ -38,16 +39,22 @@ export async function withSetting(
   try {
     const printer = createPrinter(process);
     const { signal } = interrupt;
-    const say = (line: string): void => printer.note(line);
+    // A wrong password does not get right by waiting.
+    const patience = {
+      limitMs: REACH_WITHIN_MS,
+      say: (line: string) => printer.note(line),
+      isFinal: isDenied,
+      signal,
+    };
     if (reach && need.includes("database")) {
       const { databaseUrl: address } = services.config;
       const probe = (): Promise<void> => services.store().ping();
-      await reachWithin({ service: "Postgres", address, limitMs: REACH_WITHIN_MS, probe, say, signal });
+      await reachWithin({ service: "Postgres", address, probe, ...patience });
     }
     if (reach && need.includes("redis")) {
       const { redisUrl: address } = services.config;
       const probe = async (): Promise<void> => void (await services.queues().counts());
-      await reachWithin({ service: "Redis", address, limitMs: REACH_WITHIN_MS, probe, say, signal });
+      await reachWithin({ service: "Redis", address, probe, ...patience });
     }
     await run({ services, printer, signal });
   } finally {

@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from "@junban/event-queues";
 import { LaneNameError, LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
-import { LaneBusyError, NotNotedError, SubscriberServedError } from "@junban/operations";
+import { isDenied, LaneBusyError, NotNotedError, SubscriberServedError } from "@junban/operations";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
 import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
@@ -56,7 +56,8 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     };
   }
   if (isOneOf(error, REDIS_AWAY)) {
-    return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} cannot be used: ${message}`] };
+    const [verb, why] = isDenied(error) ? ["refuses", denialOf(error)] : ["cannot be used", message];
+    return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} ${verb}: ${why}`] };
   }
   if (REFUSED_STATES.has(sqlState(error)?.slice(0, 2) ?? "")) {
     return { code: EXIT.unreachable, lines: [`Postgres at ${addresses.postgres} refuses: ${message}`] };
@@ -72,6 +73,11 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
 
 function isOneOf(error: unknown, kinds: readonly (abstract new (...args: never) => Error)[]): error is Error {
   return kinds.some((kind) => error instanceof kind);
+}
+
+/** What Redis said, without what was made of it on the way. */
+function denialOf(error: Error): string {
+  return errorLine(error.cause instanceof Error ? error.cause : error);
 }
 
 function ending(code: number, message: string): Ending {

@@ -5,6 +5,7 @@ import {
   QueueUnavailableError,
   type Publisher,
 } from "@junban/event-queues";
+import { isDenied } from "@junban/operations";
 import { interpret, readEnvelopeText, type EventEnvelope } from "@junban/orders";
 import { errorLine } from "@junban/service";
 import type { FileLine } from "./file-lines.ts";
@@ -110,7 +111,7 @@ export class LinePublisher {
       if (left.events.length === 0) break;
       if (left.events.length < waiting.length) movedAtMs = performance.now();
       const isPatient = performance.now() - movedAtMs < this.#limits.patienceMs;
-      if (!isPatient && left.unavailable !== null) throw left.unavailable;
+      if (left.unavailable !== null && (!isPatient || isDenied(left.unavailable))) throw left.unavailable;
       if (!isPatient) this.#giveUp(left.events, left.why);
       waiting = left.events.filter(({ event }) => !this.#givenUp.has(event.lcid));
       if (waiting.length > 0) {

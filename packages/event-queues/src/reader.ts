@@ -47,6 +47,8 @@ export interface QueueReader {
   paused(): Promise<readonly Family[]>;
   /** Newest first, all families together, at most `limit`. */
   deadJobs(limit: number): Promise<readonly DeadJob[]>;
+  /** Whether any of the queues was ever used under this prefix: a worker or a job leaves marks that stay. */
+  isUsed(): Promise<boolean>;
   /** Puts a failed job back into its queue; false when there is none of that id. */
   retryDead(family: Family, id: string): Promise<boolean>;
   /** Deletes a failed job; false when there is none of that id. */
@@ -61,6 +63,9 @@ export interface QueueReader {
   server(): Promise<RedisFacts>;
   close(): Promise<void>;
 }
+
+/** What BullMQ keeps of a queue when all its jobs are gone. */
+const MARKS = ["meta", "id", "events"] as const;
 
 export function createQueueReader(options: QueueReaderOptions): QueueReader {
   return new FamiliesReader(options);
@@ -105,6 +110,13 @@ class FamiliesReader implements QueueReader {
         .flat()
         .toSorted((one, other) => other.failedAtMs - one.failedAtMs)
         .slice(0, limit);
+    });
+  }
+
+  async isUsed(): Promise<boolean> {
+    return this.#ask(async () => {
+      const marks = Object.values(this.#queues).flatMap((queue) => MARKS.map((mark) => queue.toKey(mark)));
+      return (await this.#redis.exists(...marks)) > 0;
     });
   }
 

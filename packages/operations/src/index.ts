@@ -25,6 +25,7 @@ export { isIdle, readBacklog, type Backlog } from "./backlog.ts";
 export { readBusyLanes, turnsLost, type BusyLanes } from "./busy-lanes.ts";
 export type { Change, LineField, OrderField } from "./changes.ts";
 export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./dead-letters.ts";
+export { isDenied } from "./denial.ts";
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
 export { counted, lasting, sized, type Finding, type Severity } from "./doctor/finding.ts";

@@ -8,6 +8,8 @@ import type { Fleet } from "./fleet.ts";
 export interface FleetStatus {
   /** Worker processes that are connected to Redis; null when it does not tell who is. */
   readonly workers: number | null;
+  /** False when no queue was ever used under the prefix: it may be another fleet's, or mistyped. */
+  readonly isUsed: boolean;
   readonly backlog: Readonly<Record<Family, FamilyCounts>>;
   readonly lanes: BusyLanes;
   readonly store: StoreSummary;
@@ -16,11 +18,12 @@ export interface FleetStatus {
 const DEEPEST_SHOWN = 5;
 
 export async function readStatus({ queues, store, lanes }: Fleet): Promise<FleetStatus> {
-  const [workers, backlog, summary, busy] = await Promise.all([
+  const [workers, isUsed, backlog, summary, busy] = await Promise.all([
     queues.workers(),
+    queues.isUsed(),
     queues.counts(),
     store.summary(),
     readBusyLanes(lanes, { shown: DEEPEST_SHOWN }),
   ]);
-  return { workers, backlog, lanes: busy, store: summary };
+  return { workers, isUsed, backlog, lanes: busy, store: summary };
 }

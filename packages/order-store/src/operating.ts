@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { EventNotFoundError, NoAlertError, ReleaseInterruptedError, WrongOutcomeError } from "./errors.ts";
-import { change, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
+import { ask, change, onLockedOrder, type LockedOrder, type MaintenanceContext } from "./locked-order.ts";
 import type { OrderWork } from "./order-work.ts";
 import { deferredFor, eventForOperator, standingInFront, unsupportedEvents } from "./reading.ts";
 import { readEvent } from "./reporting.ts";

@@ -95,7 +95,7 @@ function readAddress(
   // What is no address cannot be stripped of its password with certainty, so it is not shown at all.
   problems.push({
     variable: name,
-    value: isAddress(value) ? shown(withoutPassword(value)) : "(hidden)",
+    value: value === "" || isAddress(value) ? shown(withoutPassword(value)) : "(hidden)",
     allowed,
   });
   return undefined;

@@ -20,14 +20,18 @@ export class ConfigError extends Error {
           ? "1 problem in the configuration"
           : `${data.problems.length} problems in the configuration`,
         ...data.problems.map(
-          ({ variable, value, allowed }) =>
-            `  ${variable} is ${value === null ? "not set" : JSON.stringify(value)}; allowed: ${allowed}`,
+          ({ variable, value, allowed }) => `  ${variable} is ${shownValue(value)}; allowed: ${allowed}`,
         ),
       ].join("\n"),
     );
     this.name = "ConfigError";
     this.problems = data.problems;
   }
+}
+
+function shownValue(value: string | null): string {
+  if (value === null) return "not set";
+  return value === "" ? "empty" : JSON.stringify(value);
 }
 
 /** Thrown when a service did not answer within the bound. The process ends with EXIT.unreachable. */

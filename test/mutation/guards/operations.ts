@@ -47,7 +47,7 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
   {
     promise: "a server that is away hides nothing of the other",
     file: `${SRC}/doctor/facts.ts`,
-    guard: 'return { kind: "unreadable", why: explain(error) };',
+    guard: 'return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };',
     without: "throw error;",
     tests: [{ file: EXAMINATION, title: "a Postgres that is away leaves Redis examined" }],
   },

@@ -14,6 +14,12 @@ export function registerStatus({ program, env }: Registration): void {
         const status = await readStatus(setting.services.fleet());
         if (options.json === true) setting.printer.json(status);
         else print(setting.printer, status);
+        if (!status.isUsed) {
+          const { prefix } = setting.services.config;
+          setting.printer.note(
+            `no queue was ever used under the prefix ${prefix} in this Redis: look at JUNBAN_PREFIX and REDIS_URL`,
+          );
+        }
       });
     });
 }

@@ -53,6 +53,18 @@ export function judge({
 function away(about: "redis" | "postgres", reading: Reading<unknown>): Finding[] {
   if (reading.kind === "read") return [];
   const [server, variable] = about === "redis" ? ["Redis", "REDIS_URL"] : ["Postgres", "DATABASE_URL"];
+  if (reading.isDenied) {
+    return [
+      {
+        code: `${about.toUpperCase()}_DENIES`,
+        about,
+        severity: "wrong",
+        says: `${server} is there and lets nobody in by ${variable}: ${reading.why}`,
+        means: "whoever has the same address decides nothing and publishes nothing",
+        fix: `correct the name, the password or the database in ${variable}, or give that name the rights`,
+      },
+    ];
+  }
   return [
     {
       code: `${about.toUpperCase()}_AWAY`,

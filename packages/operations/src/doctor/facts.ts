@@ -3,13 +3,19 @@ import type { LaneReport } from "@junban/handoff-lock";
 import type { StoreGauges, StoreHealth, UnknownEvents } from "@junban/order-store";
 import type { Family } from "@junban/orders";
 import { lookAtLanes, losingOf } from "../busy-lanes.ts";
+import { isDenied } from "../denial.ts";
 import type { Fleet } from "../fleet.ts";
 import { readStandingLanes, type StandingLanes } from "../standing-lanes.ts";
 
 /** What was asked, or why it could not be. */
 export type Reading<Told> =
   | { readonly kind: "read"; readonly value: Told }
-  | { readonly kind: "unreadable"; readonly why: string };
+  | {
+      readonly kind: "unreadable";
+      readonly why: string;
+      /** True when the server is there and lets nobody in by that name, password or database. */
+      readonly isDenied: boolean;
+    };
 
 /** What the fleet is set to, as far as the servers' settings are judged by it. */
 export interface FleetSettings {
@@ -75,7 +81,7 @@ export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFac
     try {
       return { kind: "read", value: await question() };
     } catch (error) {
-      return { kind: "unreadable", why: explain(error) };
+      return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };
     }
   };
   const [redis, postgres, pending, stuck] = await Promise.all([
