@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ProcessTree, startProcess, stillRunning, treeMembers } from "@junban/sandbox";
+import { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../support/index.ts";
 
@@ -113,6 +114,16 @@ test("kept servers answer to the printed addresses until Ctrl-C", { timeout: LON
   started.push(asked);
   expect(await asked.exited).toEqual({ code: 0, signal: null });
   expect(asked.stdout()).toContain(lcid);
+
+  // Draining a worker is one of the things to try, and takes nothing else down.
+  const [, workerPid] = /worker 1 \(pid (\d+)\)/u.exec(demo.stdout())!;
+  process.kill(Number(workerPid), "SIGTERM");
+  await demo.waitForLine(/Worker 1 .* was asked to end and did, with 0; no worker is left/u, {
+    withinMs: LONG_MS,
+  });
+  const redis = new Redis(redisUrl!);
+  expect(await redis.ping()).toBe("PONG");
+  redis.disconnect();
 
   const members = treeMembers(demo.pid);
   process.kill(demo.pid, "SIGINT");

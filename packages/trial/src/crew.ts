@@ -159,7 +159,7 @@ export class Crew {
     if (state === "doomed") return;
     const output = outputOf(tree).split("\n").slice(-TAIL_LINES).join("\n");
     const how = signal ?? `exit code ${code}`;
-    this.#options.onTrouble(new WorkerEndedError({ number, pid: tree.pid, how, output }));
+    this.#options.onTrouble(new WorkerEndedError({ number, pid: tree.pid, exitCode: code, how, output }));
   }
 
   #environment(number: number): NodeJS.ProcessEnv {

@@ -1,10 +1,29 @@
 /** Thrown when a worker ends although nobody asked it to. */
 export class WorkerEndedError extends Error {
   readonly code = "WORKER_ENDED";
+  readonly number: number;
+  readonly pid: number;
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
 
-  constructor({ number, pid, how, output }: { number: number; pid: number; how: string; output: string }) {
+  constructor({
+    number,
+    pid,
+    exitCode,
+    how,
+    output,
+  }: {
+    number: number;
+    pid: number;
+    exitCode: number | null;
+    how: string;
+    output: string;
+  }) {
     super(`worker ${number} (pid ${pid}) ended by itself (${how}):\n${output}`.trimEnd());
     this.name = "WorkerEndedError";
+    this.number = number;
+    this.pid = pid;
+    this.exitCode = exitCode;
   }
 }
 

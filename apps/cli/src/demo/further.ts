@@ -1,4 +1,5 @@
 import type { EventEnvelope } from "@junban/orders";
+import { counted } from "../printing.ts";
 import { span, wrapped, type Line } from "./paint.ts";
 import type { Servers } from "./servers.ts";
 
@@ -14,6 +15,22 @@ export function furtherLines(servers: Servers, event: EventEnvelope): readonly L
     ...commands(event),
     [],
     [span("  Ctrl-C ends and removes everything.")],
+    [],
+  ];
+}
+
+/** A worker of a kept demo ended as one does that is asked to. */
+export function drainedLines(
+  { number, pid }: { readonly number: number; readonly pid: number },
+  atWork: number,
+): readonly Line[] {
+  const others = atWork === 0 ? "no worker is left" : `${counted(atWork, "worker")} left`;
+  return [
+    [
+      span(
+        `  Worker ${number} (pid ${pid}) was asked to end and did, with 0; ${others}. The rest stays up until Ctrl-C.`,
+      ),
+    ],
     [],
   ];
 }

@@ -6,12 +6,12 @@ import { isMissingServer } from "@junban/sandbox";
 import { EXIT } from "@junban/service";
 import { InterruptedError, isGood } from "@junban/trial";
 import { endingOf, type Ending } from "../exit.ts";
-import { furtherLines, keepHint } from "./further.ts";
+import { drainedLines, furtherLines, keepHint } from "./further.ts";
 import { readDemoOptions, type DemoOptions } from "./options.ts";
 import { painterFor, type Line } from "./paint.ts";
 import { Run } from "./run.ts";
 import type { View } from "./scene.ts";
-import { onStage } from "./stage.ts";
+import { onStage, type Stage } from "./stage.ts";
 import { jsonOf, summaryLines } from "./summary.ts";
 import { createLiveView } from "./view-live.ts";
 import { createPlainView } from "./view-plain.ts";
@@ -27,6 +27,7 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
   const startedAtMs = performance.now();
   const view = viewOn(stream, startedAtMs);
   const { signal } = curtain;
+  let kept: Stage | null = null;
   // Taking down takes seconds, in which nothing else would be seen.
   signal.addEventListener("abort", () => view.note("the end: taking everything down"), { once: true });
   try {
@@ -36,7 +37,11 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
         publishers: PUBLISHERS,
         signal,
         say: (line) => view.note(line),
-        onTrouble: (error) => curtain.abort(error),
+        onTrouble: (error) => {
+          // Somebody who looks round drained it.
+          if (kept !== null && error.exitCode === 0) print(stream, drainedLines(error, kept.crew.atWork));
+          else curtain.abort(error);
+        },
       },
       async (stage) => {
         const run = new Run({ demo, stage, view, signal, startedAtMs });
@@ -47,6 +52,7 @@ async function demonstrate(demo: DemoOptions, curtain: AbortController): Promise
         const [event] = run.hotLane.events;
         if (event !== undefined && demo.keep) {
           print(stream, furtherLines(stage.servers, event));
+          kept = stage;
           await interruption(signal);
         } else if (event !== undefined) {
           print(stream, keepHint(event, columns));
