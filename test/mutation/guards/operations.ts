@@ -6,6 +6,7 @@ const SRC = "packages/operations/src";
 const DOCTOR = "test/operations/doctor.test.ts";
 const EXAMINATION = "test/operations/examination.test.ts";
 const CONFIRM = "test/cli/confirm.test.ts";
+const DENIAL = "test/cli/denial.test.ts";
 const LEAST_RIGHTS = "test/fleet/least-rights.test.ts";
 
 export const OPERATIONS_GUARDS: readonly Guard[] = [
@@ -50,6 +51,27 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     guard: 'return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };',
     without: "throw error;",
     tests: [{ file: EXAMINATION, title: "a Postgres that is away leaves Redis examined" }],
+  },
+  {
+    promise: "a wrong password is not waited for",
+    file: "apps/cli/src/command.ts",
+    guard: "      isFinal: isDenied,\n",
+    without: "",
+    tests: [{ file: DENIAL, title: "is not waited for by a command" }],
+  },
+  {
+    promise: "a publication does not wait for a Redis that lets nobody in",
+    file: "apps/cli/src/publish-lines.ts",
+    guard: " || isDenied(left.unavailable)",
+    without: "",
+    tests: [{ file: DENIAL, title: "is not waited for by a publication" }],
+  },
+  {
+    promise: "a duration without a unit is refused",
+    file: "apps/cli/src/duration.ts",
+    guard: "/^\\d.*[a-z]$/iu",
+    without: "/^\\d/u",
+    tests: [{ file: "test/cli/duration.test.ts", title: "is none: nobody means milliseconds" }],
   },
   {
     promise: "a clock is not blamed for the way to it",

@@ -109,6 +109,7 @@ function backOf({ body }: FastifyRequest, fallback: string): string {
 
 function outcomeWords(outcome: OperatorOutcome, ofJob: string): string {
   if (outcome.kind === "job") return ofJob;
+  if (outcome.acknowledged) return "The alert is acknowledged.";
   const { outcome: became, reason, version, released, halted, lcid } = outcome;
   const parts = [
     `${became}${reason === null ? "" : ` ${reason}`}${version === null ? "" : `, version ${version} of ${lcid}`}`,
