@@ -192,7 +192,7 @@ describe("looking at orders and putting them right", () => {
     await apply("A", [placed("A", { id: "p" })]);
     const run = await shell.junban(["dlq", "replay", "/shop", "p", "unknown"]);
     expect(run.code).toBe(1);
-    expect(run.out).toMatch(/\/shop p: already applied \(version 1\)/u);
+    expect(run.out).toMatch(/\/shop p: nothing was changed: already applied \(version 1\)/u);
     expect(run.out).toMatch(/\/shop unknown: nothing was changed: no event unknown of \/shop is on record/u);
   });
 
@@ -231,7 +231,7 @@ describe("looking at orders and putting them right", () => {
     });
     expect(await shell.junban(["dlq", "drop", "/shop", "over", "--reason", "once more"])).toMatchObject({
       code: 1,
-      out: "/shop over: already acknowledged; the reason that was given first stands\n",
+      out: "/shop over: nothing was changed: already acknowledged; the reason that was given first stands\n",
     });
     expect((await shell.junban(["dlq", "--alerts"])).out).toBe("no open alerts\n");
   });

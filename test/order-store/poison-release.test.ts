@@ -358,7 +358,10 @@ describe("a release that is interrupted", () => {
       when: "new.version = 300",
       code: "XX000",
     });
-    await expect(shop.store.replay(culprit)).rejects.toMatchObject({ code: "XX000" });
+    await expect(shop.store.replay(culprit)).rejects.toMatchObject({
+      code: "RELEASE_INTERRUPTED",
+      cause: { code: "XX000" },
+    });
     const stuck = await shop.store.readOrder("O1");
     expect(stuck).toMatchObject({ halted: true });
     expect(stuck!.version).toBeGreaterThan(1);
