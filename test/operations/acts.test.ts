@@ -167,6 +167,19 @@ test("what is refused is told in our own words, on record with the reason that w
   ]);
 });
 
+test("what cannot be noted for another reason than an older database is not done", async () => {
+  const { fleet, sql } = await poisoned();
+  await sql.query("alter table operator_actions add constraint no_room check (who = '')");
+  const record = new ActionRecord({ store: fleet.store, onOldSchema: () => undefined });
+  let isDone = false;
+  const work = async (): Promise<void> => {
+    isDone = true;
+  };
+  const acting = record.carryOut({ who: "olga", ...replayAct(LETTER) }, work, TOLD);
+  await expect(acting).rejects.toThrow(NotNotedError);
+  expect(isDone).toBe(false);
+});
+
 describe("a database that is older than the record", () => {
   async function oldFleet(): Promise<TestFleet> {
     const { fleet, sql } = await poisoned();

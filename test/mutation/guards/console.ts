@@ -130,7 +130,7 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     file: "packages/operations/src/acts/action-record.ts",
     guard: "if (onOldSchema === undefined || !isOldSchema(error)) throw",
     without: "if (onOldSchema === undefined || (!isOldSchema(error) && error === null)) throw",
-    tests: [{ file: "test/cli/noted.test.ts", title: "cannot be noted for another reason is not done" }],
+    tests: [{ file: ACTS, title: "cannot be noted for another reason than an older database" }],
   },
   {
     promise: "two consoles on one machine leave each other's sessions alone",
