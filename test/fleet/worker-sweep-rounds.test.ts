@@ -107,6 +107,11 @@ function behind(lcids: readonly string[], after: string | undefined): string[] {
   return lcids.filter((lcid) => after === undefined || lcid > after);
 }
 
+/** Since the sweeper first saw this lane. */
+function elapsedMs({ firstLookAtMs }: World, lcid: string): number {
+  return performance.now() - (firstLookAtMs.get(lcid) ?? Number.POSITIVE_INFINITY);
+}
+
 async function* pageOf(lcids: readonly string[]): AsyncGenerator<readonly string[]> {
   await Promise.resolve();
   yield lcids;
@@ -228,15 +233,29 @@ describe("a round of the sweeper", () => {
     await eventually(() => world.rounds.at(-1)?.standing === 9);
   });
 
-  test("waits while Postgres is away, and goes on when it is back", async () => {
+  test("waits while Postgres is away, counts lanes without taking them, and goes on when it is back", async () => {
     const world = new World();
     world.postgresAnswers = false;
     world.due = ["well"];
+    world.reports.set("still", { depth: 7, headKey: "head" });
     await sweep(world);
-    await eventually(() => world.diary.includes("take sweeper"));
+    await eventually(() => world.rounds.length > 0 && elapsedMs(world, "still") > 4 * LEASE_MS);
     expect(world.diary).toEqual(["take sweeper"]);
+    expect(world.rounds.at(-1)).toMatchObject({ standing: 7, gauges: { held: Number.NaN } });
     world.postgresAnswers = true;
     await eventually(() => world.diary.includes("expire well"));
+    await eventually(() => world.rounds.at(-1)?.gauges === null);
+    expect(world.rounds.find(({ gauges }) => gauges?.held === 3)).toBeDefined();
+  });
+
+  test("that was cut short is told as not known, and not as what was seen before it", async () => {
+    const world = new World();
+    world.reports.set("still", { depth: 7, headKey: "head" });
+    await sweep(world);
+    await eventually(() => world.rounds.at(-1)?.standing === 7);
+    world.store.dueHeld = () => Promise.reject(new Error("no answer"));
+    await eventually(() => Number.isNaN(world.rounds.at(-1)?.standing));
+    expect(world.rounds.at(-1)?.gauges).toMatchObject({ failed: Number.NaN, outboxLagMs: Number.NaN });
   });
 
   test("stops early, twice and in the middle of a round, and leaves the sweeper's lane", async () => {

@@ -25,18 +25,28 @@ export const PROCESSES = Object.keys(SAYS);
 /** The real processes, each by its own program, and what each of them exposes. They end with the test. */
 export async function exposedByAll(): Promise<ReadonlyMap<string, Exposed>> {
   const place = await freshPlace();
-  const producer = await freshDatabase();
-  await migrateUpstream({ databaseUrl: producer });
+  const producer = await freshProducer();
   const exposed = new Map<string, Exposed>();
   for (const name of PROCESSES) {
     const databaseUrl = name === "forwarder" ? producer : place.databaseUrl;
-    const env = { ...environmentOf(place), DATABASE_URL: databaseUrl };
-    exposed.set(name, exposedIn(await metricsOf(name, env)));
+    const scrape = await startScraped(name, { ...environmentOf(place), DATABASE_URL: databaseUrl });
+    exposed.set(name, exposedIn(await scrape()));
   }
   return exposed;
 }
 
-async function metricsOf(name: string, env: Readonly<Record<string, string>>): Promise<string> {
+/** A database with an outbox for producers in it. */
+export async function freshProducer(): Promise<string> {
+  const databaseUrl = await freshDatabase();
+  await migrateUpstream({ databaseUrl });
+  return databaseUrl;
+}
+
+/** Starts one of the processes by its own program; the answer asks for its metrics. It ends with the test. */
+export async function startScraped(
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<() => Promise<string>> {
   const tree = await startProcess({
     command: process.execPath,
     args: ["--import", "tsx", "--conditions", "@junban/source", `apps/${name}/src/main.ts`],
@@ -56,7 +66,7 @@ async function metricsOf(name: string, env: Readonly<Record<string, string>>): P
   });
   const line = await tree.waitForLine(SAYS[name] ?? "", { withinMs: 60_000 });
   const { httpPort } = JSON.parse(line) as { httpPort: number };
-  return (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+  return async () => (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
 }
 
 function exposedIn(text: string): Exposed {

@@ -139,3 +139,13 @@ test("the process's metrics come from a registry of its own and hold its build a
   expect(text).toMatch(/^junban_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   expect(text).toContain("process_resident_memory_bytes");
 });
+
+test.each([
+  ["is", async () => ({ ok: true }), 1],
+  ["is not", async () => ({ ok: false }), 0],
+  ["cannot say whether it is", async () => Promise.reject(new Error("no answer")), 0],
+])("a process that %s ready says so at each scrape", async (_how, ready, value) => {
+  const metrics = createProcessMetrics({ process: "relay", ready });
+  onTestFinished(() => metrics.close());
+  expect(await metrics.text()).toContain(`\njunban_ready{process="relay"} ${value}\n`);
+});

@@ -63,15 +63,16 @@ async function start({
   shutdown,
 }: ProcessTools & { readonly config: Config }): Promise<void> {
   const { databaseUrl, redisUrl, prefix, laneCap, laneTtlMs, pollMs, leaseMs } = config;
-  const processMetrics = createProcessMetrics();
   let forwarder: Forwarder | null = null;
-  const metrics = new ForwardMetrics({ registry: processMetrics.registry, forwarder: () => forwarder });
   const probe = openRedisProbe({ redis: redisUrl, logger });
+  const ready = (): ReturnType<typeof readiness> => readiness(forwarder, probe);
+  const processMetrics = createProcessMetrics({ process: "forwarder", ready });
+  const metrics = new ForwardMetrics({ registry: processMetrics.registry, forwarder: () => forwarder });
   const http = await startHttpServer({
     host: config.httpHost,
     port: config.httpPort,
     live: () => true,
-    ready: () => readiness(forwarder, probe),
+    ready,
     metrics: () => processMetrics.text(),
   });
   await refuseEvictionOf(probe);

@@ -35,15 +35,17 @@ export async function runGateway({ env }: { readonly env: NodeJS.ProcessEnv }): 
 
 async function start({ logger, shutdown, ...settings }: GatewaySettings & ProcessTools): Promise<void> {
   const { config, tokens, stripeSecrets } = settings;
-  const metrics = createProcessMetrics();
+  const { signal } = shutdown;
   const probe = openRedisProbe({ redis: config.redisUrl, logger });
   let isServing = false;
+  const ready = (): Ready => readiness(probe, { isServing, isEnding: signal.aborted });
+  const metrics = createProcessMetrics({ process: "gateway", ready });
   const http = await startHttpServer({
     host: config.httpHost,
     port: config.httpPort,
     // An answer at all is the answer: the event loop turns.
     live: () => true,
-    ready: async () => readiness(probe, { isServing, isEnding: shutdown.signal.aborted }),
+    ready,
     metrics: () => metrics.text(),
   });
   const tracing = await startTracing({ settings: config.traces, serviceName: "junban-gateway", logger });
@@ -56,7 +58,6 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
   const publisher = tracing === null ? plain : tracing.publisher(plain);
   try {
     const say = (line: string): void => logger.warn({}, line);
-    const { signal } = shutdown;
     await reachWithin({
       service: "Redis",
       address: config.redisUrl,
@@ -87,7 +88,7 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
       bodyBytes: config.gatewayBodyBytes,
       mostEvents: config.gatewayBatch,
       requestMs: config.gatewayRequestMs,
-      isEnding: () => shutdown.signal.aborted,
+      isEnding: () => signal.aborted,
     });
     const port = await listen(app, config);
     isServing = true;
@@ -102,6 +103,8 @@ async function start({ logger, shutdown, ...settings }: GatewaySettings & Proces
     shutdown.add({ name: "health server", run: async () => http.close() });
   }
 }
+
+type Ready = ReturnType<typeof readiness>;
 
 /** Whether Redis is there for an event that comes now. One at its memory limit is, and the event is answered 503. */
 async function readiness(

@@ -27,14 +27,15 @@ interface Start extends ProcessTools {
 }
 
 async function start({ config, logger, shutdown }: Start): Promise<void> {
-  const metrics = createProcessMetrics();
   const probe = openRedisProbe({ redis: config.redisUrl, logger });
   let relay: OpenRelay | null = null;
+  const ready = (): ReturnType<typeof readiness> => readiness(relay, probe);
+  const metrics = createProcessMetrics({ process: "relay", ready });
   const http = await startHttpServer({
     host: config.httpHost,
     port: config.httpPort,
     live: () => true,
-    ready: () => readiness(relay, probe),
+    ready,
     metrics: () => metrics.text(),
   });
   const tracing = await startTracing({ settings: config.traces, serviceName: "junban-relay", logger });

@@ -2,7 +2,7 @@ import { EvictingRedisError, refuseEviction } from "@junban/event-queues";
 import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
-import type { Config, ProcessMetrics, ProcessTools } from "@junban/service";
+import type { Config, HealthServer, ProcessMetrics, ProcessTools } from "@junban/service";
 import { startTracing } from "@junban/tracing";
 import type { FleetWorker } from "./fleet-worker.ts";
 import { openFleet } from "./open-fleet.ts";
@@ -39,11 +39,10 @@ interface Start extends ProcessTools {
 }
 
 async function start({ config, logger, shutdown, decide }: Start): Promise<void> {
-  const metrics = createProcessMetrics();
   let worker: FleetWorker | null = null;
   // First of all, so that a process which waits for its services is seen to live, and so that a port in use ends it early,
   // with nothing else open yet.
-  const http = await startHealth({ config, metrics, worker: () => worker });
+  const { http, registry } = await startHealth(config, () => worker);
   const services = openServices({ config, ...(decide === undefined ? {} : { decide }) });
   const started = await startTracing({ settings: config.traces, serviceName: "junban-worker", logger });
   const tracing = started ?? undefined;
@@ -53,7 +52,6 @@ async function start({ config, logger, shutdown, decide }: Start): Promise<void>
   try {
     await checkServices({ config, logger, shutdown, services });
     shutdown.signal.throwIfAborted();
-    const { registry } = metrics;
     const fleet = openFleet({ config, services, logger, registry, tracing });
     worker = fleet.worker;
     const deadlineMs = Math.max(config.shutdownGraceMs - CLOSING_MS, config.shutdownGraceMs / 2);
@@ -76,20 +74,22 @@ async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)
   await Promise.all(parts.map(async (part) => part?.close()));
 }
 
-async function startHealth(options: {
-  readonly config: Config;
-  readonly metrics: ProcessMetrics;
-  readonly worker: () => FleetWorker | null;
-}): Promise<Awaited<ReturnType<typeof startHttpServer>>> {
-  const { config, metrics, worker } = options;
-  return startHttpServer({
+async function startHealth(
+  config: Config,
+  worker: () => FleetWorker | null,
+): Promise<{ http: HealthServer; registry: ProcessMetrics["registry"] }> {
+  const ready = async (): Promise<{ ok: boolean; detail: object }> =>
+    (await worker()?.ready()) ?? { ok: false, detail: { consumption: "starting" } };
+  const metrics = createProcessMetrics({ process: "worker", ready });
+  const http = await startHttpServer({
     host: config.httpHost,
     port: config.httpPort,
     // An answer at all is the answer: the event loop turns.
     live: () => true,
-    ready: async () => (await worker()?.ready()) ?? { ok: false, detail: { consumption: "starting" } },
+    ready,
     metrics: () => metrics.text(),
   });
+  return { http, registry: metrics.registry };
 }
 
 /** Waits for both services, and refuses those on which the promises would not hold. */

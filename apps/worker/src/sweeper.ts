@@ -14,21 +14,24 @@ export interface SweepReport {
   readonly gauges: StoreGauges | null;
 }
 
-const NOTHING_STORED: StoreGauges = {
-  held: 0,
-  heldDueSoon: 0,
-  halted: 0,
-  failed: 0,
-  alerts: 0,
-  overCaptures: 0,
-  cancelledShipments: 0,
-  outboxUnpublished: 0,
-  outboxLagMs: 0,
-  outboxParked: 0,
-};
+const allOf = (figure: number): StoreGauges => ({
+  held: figure,
+  heldDueSoon: figure,
+  halted: figure,
+  failed: figure,
+  alerts: figure,
+  overCaptures: figure,
+  cancelledShipments: figure,
+  outboxUnpublished: figure,
+  outboxLagMs: figure,
+  outboxParked: figure,
+});
 
 /** What a process says that does not sweep: another speaks for the fleet. */
-const NOTHING_TO_SAY: SweepReport = { deepestLane: 0, standing: 0, gauges: NOTHING_STORED };
+const NOTHING_TO_SAY: SweepReport = { deepestLane: 0, standing: 0, gauges: allOf(0) };
+
+/** Without an answer from Postgres: an old figure would look like a true one. */
+const NOT_KNOWN = allOf(Number.NaN);
 
 export interface SweeperOptions {
   readonly lanes: LaneUpkeep;
@@ -105,6 +108,7 @@ export class Sweeper {
       } catch (error) {
         // The next round finds everything again. Redis or Postgres away have lines of their own; anything else has only this one.
         this.#options.logger.warn({ error }, "a sweep was cut short");
+        this.#options.onRound({ deepestLane: Number.NaN, standing: Number.NaN, gauges: NOT_KNOWN });
       }
       await this.#pause(leaseMs * (0.25 + random() / 4));
     }
@@ -122,7 +126,11 @@ export class Sweeper {
 
   async #round(): Promise<void> {
     const { store, trouble, onRound } = this.#options;
-    if (trouble.postgresAway) return;
+    if (trouble.postgresAway) {
+      // Lines stand in Redis: how many events wait for Postgres is told while they do.
+      onRound({ ...(await this.#lookAtLanes()), gauges: NOT_KNOWN });
+      return;
+    }
     await this.#keepOrders(
       "expire",
       (page) => store.dueHeld(page),
@@ -187,9 +195,10 @@ export class Sweeper {
   }
 
   async #lookAt(report: LaneReport, clearOutcomes: boolean): Promise<void> {
-    const { lanes, logger, keepOutcomesMs } = this.#options;
+    const { lanes, logger, trouble, keepOutcomesMs } = this.#options;
     const { lcid, depth, holder, leaseLeftMs, headKey, consistent } = report;
     if (clearOutcomes && report.outcomes > 0) await lanes.sweepOutcomes(lcid, keepOutcomesMs);
+    if (trouble.postgresAway) return;
     // A lock without a lease was not taken by a worker; entering the lane gives it one.
     if (holder !== null && leaseLeftMs > 0) return;
     if (!consistent) {

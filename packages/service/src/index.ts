@@ -31,4 +31,4 @@ export {
   type ShutdownOptions,
   type ShutdownStep,
 } from "./shutdown.ts";
-export { createProcessMetrics, type ProcessMetrics } from "./metrics.ts";
+export { createProcessMetrics, type ProcessMetrics, type ShownReadiness } from "./metrics.ts";

@@ -11,13 +11,23 @@ export interface ProcessMetrics {
   close(): void;
 }
 
+export interface ShownReadiness {
+  /** What kind of process this is, such as `worker`. */
+  readonly process: string;
+  /** The check behind `/readyz`. */
+  ready(): Promise<{ readonly ok: boolean }>;
+}
+
 /** All of the house carries one version, this package's too. */
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   readonly version: string;
 };
 
-/** A registry of its own (never the library's global one) with memory, CPU, the build and the event loop's lag already in it. */
-export function createProcessMetrics(): ProcessMetrics {
+/**
+ * A registry of its own (never the library's global one) with memory, CPU, the build and the event loop's lag already in it, and
+ * `junban_ready` of a process that says whether it is.
+ */
+export function createProcessMetrics(readiness?: ShownReadiness): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -26,6 +36,7 @@ export function createProcessMetrics(): ProcessMetrics {
     labelNames: ["version"],
     registers: [registry],
   }).set({ version }, 1);
+  if (readiness !== undefined) showReadiness(registry, readiness);
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   const lag = new Gauge({
@@ -46,4 +57,21 @@ export function createProcessMetrics(): ProcessMetrics {
       registry.clear();
     },
   };
+}
+
+/** The check itself is asked at each scrape: in an outage every other figure may stand still. A check that fails is a no. */
+function showReadiness(registry: Registry, { process, ready }: ShownReadiness): void {
+  const gauge = new Gauge({
+    name: "junban_ready",
+    help: "1 while this process is ready to do its work; /readyz says what stands in its way",
+    labelNames: ["process"],
+    registers: [registry],
+    async collect() {
+      const isReady = await ready().then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      gauge.set({ process }, isReady ? 1 : 0);
+    },
+  });
 }

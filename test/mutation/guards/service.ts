@@ -137,6 +137,13 @@ export const SERVICE_GUARDS: readonly Guard[] = [
     tests: [{ file: HTTP, title: "listens on the loopback unless told otherwise" }],
   },
   {
+    promise: "metrics say whether a process is ready",
+    file: `${SRC}/metrics.ts`,
+    guard: "isReady ? 1 : 0",
+    without: "1",
+    tests: [{ file: HTTP, title: "ready says so at each scrape" }],
+  },
+  {
     promise: "a check that hangs is answered in time",
     file: `${SRC}/http-server.ts`,
     guard: "return await Promise.race([prepare(), bound]);",

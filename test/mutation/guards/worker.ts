@@ -236,9 +236,24 @@ export const WORKER_GUARDS: readonly Guard[] = [
   {
     promise: "the sweeper waits while Postgres is away",
     file: `${SRC}/sweeper.ts`,
+    guard: "if (trouble.postgresAway) {",
+    without: "if (trouble === null) {",
+    tests: [{ file: ROUNDS, title: "waits while Postgres is away" }],
+  },
+  {
+    promise: "no lane is taken by the sweeper while Postgres is away",
+    file: `${SRC}/sweeper.ts`,
     guard: "    if (trouble.postgresAway) return;\n",
     without: "",
     tests: [{ file: ROUNDS, title: "waits while Postgres is away" }],
+  },
+  {
+    promise: "what a sweep could not find out is not a number",
+    file: `${SRC}/sweeper.ts`,
+    guard:
+      "        this.#options.onRound({ deepestLane: Number.NaN, standing: Number.NaN, gauges: NOT_KNOWN });\n",
+    without: "",
+    tests: [{ file: ROUNDS, title: "that was cut short is told as not known" }],
   },
   {
     promise: "fetching pauses while Postgres is away",
