@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { readConsoleSettings } from "../../apps/console/src/settings.ts";
 import { read, ROOT } from "./checkout.ts";
 import { kustomized } from "./kustomize.ts";
-import { allLaunches, COMPOSE_ROLES, composeFile, overlayLaunches, workloads } from "./launches.ts";
+import {
+  allLaunches,
+  COMPOSE_FILES,
+  COMPOSE_ROLES,
+  composeFile,
+  overlayLaunches,
+  workloads,
+} from "./launches.ts";
 
 const launches = allLaunches();
 const long = launches.filter(({ role }) => role !== "migrate");
@@ -119,9 +126,18 @@ describe("ports", () => {
       if (isOpen) expect(hosts.length, where).toBeGreaterThan(0);
       else if (!/^compose (gateway|console)$/.test(where)) expect(hosts, where).toEqual([]);
     }
-    for (const [name, { ports = [] }] of Object.entries(composeFile().services)) {
-      for (const port of ports) expect(port, name).toMatch(/^127\.0\.0\.1:[^:]*:-\d+\}:\d+$/);
+    for (const { metadata, spec } of kustomized("deploy/kubernetes/overlays/example")) {
+      const text = JSON.stringify(spec ?? {});
+      expect(text, metadata.name).not.toMatch(/"hostPort"|"hostNetwork":true|"NodePort"|"LoadBalancer"/);
     }
+  });
+
+  test.each(COMPOSE_FILES)("are published by %s at the loopback address only, those of Redis too", (path) => {
+    const published = Object.entries(composeFile(path).services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, port] as const),
+    );
+    expect(published).toHaveLength(2);
+    for (const [name, port] of published) expect(port, name).toMatch(/^127\.0\.0\.1:[^:]*:-\d+\}:\d+$/);
   });
 
   test("of workers and their neighbours on one host differ", () => {
@@ -159,7 +175,18 @@ describe("the compose file", () => {
   test("has a Redis that keeps what it was given and evicts nothing", () => {
     const settings = configs.redis.content.split("\n");
     expect(settings).toEqual(expect.arrayContaining(["appendonly yes", "maxmemory-policy noeviction"]));
-    expect(settings.find((line) => line.startsWith("requirepass"))).toContain("FLEET_REDIS_PASSWORD:?");
+  });
+
+  test("gives Redis and Postgres a password, as does the one for development", () => {
+    const passwords = COMPOSE_FILES.map((path) => {
+      const file = composeFile(path);
+      const redis = /^requirepass (.+)$/m.exec(file.configs.redis.content)?.[1];
+      return [redis, file.services["postgres"]?.environment["POSTGRES_PASSWORD"]];
+    });
+    expect(passwords).toEqual([
+      ["${FLEET_REDIS_PASSWORD:?set it in .env}", "${FLEET_POSTGRES_PASSWORD:?set it in .env}"],
+      ["${LOCAL_REDIS_PASSWORD:-junban-local-only}", "${LOCAL_POSTGRES_PASSWORD:-junban-local-only}"],
+    ]);
   });
 
   test("takes from its environment only what the example names", () => {

@@ -110,6 +110,8 @@ export interface ComposeFile {
 }
 
 const COMPOSE = "deploy/compose/compose.yaml";
+/** That one, and the one for development. */
+export const COMPOSE_FILES: readonly string[] = [COMPOSE, "docker-compose.yml"];
 /** Of the compose file, what runs our own image. */
 export const COMPOSE_ROLES: readonly string[] = [
   "migrate",
@@ -120,8 +122,8 @@ export const COMPOSE_ROLES: readonly string[] = [
   "forwarder",
 ];
 
-export function composeFile(): ComposeFile {
-  return readYaml(COMPOSE, { merge: true })[0] as ComposeFile;
+export function composeFile(path = COMPOSE): ComposeFile {
+  return readYaml(path, { merge: true })[0] as ComposeFile;
 }
 
 function composeLaunches(): Launch[] {

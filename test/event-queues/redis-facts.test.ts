@@ -1,3 +1,4 @@
+import { openAddresses } from "@junban/event-queues";
 import { startRedis, type RedisServer } from "@junban/sandbox";
 import type { Redis } from "ioredis";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
@@ -7,7 +8,8 @@ import { connectTo, openReader, startConsumer } from "./setting.ts";
 let server: RedisServer;
 
 beforeAll(async () => {
-  server = await startRedis({ maxMemory: "64mb" });
+  // An address for examples, which no machine has: the server may do without it, and listens on the loopback only.
+  server = await startRedis({ maxMemory: "64mb", settings: { bind: "127.0.0.1 -192.0.2.1" } });
   return async () => server.stop();
 });
 
@@ -28,8 +30,7 @@ test("a Redis that is set up as it should be says so", async () => {
     appendOnly: true,
     appendFsync: "everysec",
     isWriteFailing: false,
-    bind: ["127.0.0.1"],
-    needsPassword: true,
+    openAt: [],
     replicas: [],
   });
 });
@@ -45,9 +46,23 @@ test("each setting that costs data or lets strangers in shows", async () => {
     evictingPolicy: "allkeys-lru",
     appendOnly: false,
     appendFsync: "no",
-    isProtected: false,
-    needsPassword: false,
+    openAt: ["192.0.2.1"],
   });
+});
+
+test.each([
+  ["127.0.0.1 -::1 localhost", "no", []],
+  ["192.0.2.1", "yes", []],
+  ["* -::*", "no", ["*", "::*"]],
+  ["", "no", ["*"]],
+  ["10.1.2.3 127.0.0.1", "no", ["10.1.2.3"]],
+])("bound to “%s” with protected mode %s, without a password, it is open at %j", async (bind, mode, open) => {
+  const settings: Readonly<Record<string, string>> = { bind, "protected-mode": mode };
+  const told = {
+    config: async (_get: string, name: string) => [name, settings[name]],
+    acl: async () => ["flags", ["on", "allkeys", "nopass"], "passwords", []],
+  };
+  expect(await openAddresses(told as unknown as Redis)).toEqual(open);
 });
 
 test("what an access list hides is not told, and everything else is", async () => {
@@ -62,8 +77,7 @@ test("what an access list hides is not told, and everything else is", async () =
     role: "master",
     evictingPolicy: null,
     appendFsync: null,
-    bind: null,
-    needsPassword: null,
+    openAt: [],
   });
   expect(await reader.workers()).toBeNull();
   expect((await reader.updates()).incoming.consumers).toBeNull();

@@ -2,6 +2,7 @@ import { createQueueReader } from "@junban/event-queues";
 import { createLanes } from "@junban/handoff-lock";
 import { startRedis } from "@junban/sandbox";
 import type { ProcessExit, ProcessTree } from "@junban/sandbox";
+import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually, freshRedis } from "../support/index.ts";
 import {
@@ -310,6 +311,29 @@ describe("a start that cannot succeed", () => {
       const tree = await launchWorker({ ...environmentOf(place), DATABASE_URL: url.href });
       expect(await endOf(tree)).toEqual({ code: 1, signal: null });
       expect(tree.stdout()).toContain("junban migrate");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "a Redis that lets in whoever comes is told at the start, once",
+    async () => {
+      const place = await freshPlace();
+      // An address for examples, which no machine has: the server may do without it, and listens on the loopback only.
+      const settings = { bind: "127.0.0.1 -192.0.2.1", "protected-mode": "no" };
+      const server = await startRedis({ appendOnly: false, settings });
+      onTestFinished(() => server.stop());
+      const redis = new Redis(server.url);
+      await redis.config("SET", "requirepass", "");
+      redis.disconnect();
+      const worker = await startWorker({ ...place, redisUrl: `redis://127.0.0.1:${server.port}` });
+      const told = worker.tree
+        .stdout()
+        .split("\n")
+        .filter((line) => line.includes("Redis lets in whoever reaches it"));
+      expect(told.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { level: "warn", openAt: ["192.0.2.1"] },
+      ]);
     },
     LIMIT_MS,
   );

@@ -1,4 +1,4 @@
-import { EvictingRedisError, refuseEviction } from "@junban/event-queues";
+import { EvictingRedisError, openAddresses, refuseEviction } from "@junban/event-queues";
 import { refuseOldSchema, SchemaBehindError } from "@junban/order-store";
 import { openRelay } from "@junban/relay";
 import { createProcessMetrics, reachWithin, readConfig, runProcess, startHttpServer } from "@junban/service";
@@ -19,6 +19,8 @@ export interface RunWorkerOptions {
 const CLOSING_MS = 3_000;
 /** What ending the relay may take. Another leads as soon as this process is gone, and queues at most the same news again. */
 const RELAY_ENDS_MS = 2_000;
+/** Refused it is not: the network may be private, which nothing here can tell. */
+const OPEN_REDIS = "Redis lets in whoever reaches it, without a password; junban doctor says what to do";
 
 /**
  * The whole life of a fleet process, from its environment to its exit code: configuration, health server, both services
@@ -108,6 +110,8 @@ async function checkServices({
     probe: async () => {
       await services.probeRedis();
       await refuseEviction(services.redis);
+      const openAt = await openAddresses(services.redis);
+      if (openAt.length > 0) logger.warn({ openAt }, OPEN_REDIS);
     },
     isFinal: (error) => error instanceof EvictingRedisError,
     say,

@@ -33,6 +33,7 @@ export { createUpdatesPublisher } from "./updates-publisher.ts";
 export type { OrderNews, UpdatesPublisher, UpdatesPublisherOptions } from "./updates-publisher.ts";
 export { createQueueReader } from "./reader.ts";
 export type { DeadJob, FamilyCounts, QueueReader, QueueReaderOptions } from "./reader.ts";
+export { openAddresses } from "./redis-facts.ts";
 export type { ClockReading, RedisFacts, ReplicaFacts } from "./redis-facts.ts";
 export { readUpdateBacklog } from "./update-backlog.ts";
 export type { UpdateBacklog, UpdateCountsOfQueue } from "./update-backlog.ts";

@@ -37,23 +37,18 @@ export interface RedisFacts {
   readonly appendFsync: string | null;
   /** Whether the last write of its file failed, append-only or snapshot. */
   readonly isWriteFailing: boolean;
-  /** Addresses it listens on; none means all. */
-  readonly bind: readonly string[] | null;
-  /** In protected mode a server without a password answers its own machine only. */
-  readonly isProtected: boolean | null;
-  readonly needsPassword: boolean | null;
+  /** As `openAddresses` answers. */
+  readonly openAt: readonly string[];
   readonly replicas: readonly ReplicaFacts[];
   readonly clock: ClockReading;
 }
 
 export async function readRedisFacts(client: Redis): Promise<RedisFacts> {
-  const [clock, text, bind, protectedMode, appendFsync, needsPassword] = await Promise.all([
+  const [clock, text, appendFsync, openAt] = await Promise.all([
     readClock(client),
     client.info(),
-    settingOf(client, "bind"),
-    settingOf(client, "protected-mode"),
     settingOf(client, "appendfsync"),
-    asksForPassword(client),
+    openAddresses(client),
   ]);
   const info = fieldsOf(text);
   const limitBytes = Number(info.get("maxmemory") ?? 0);
@@ -68,12 +63,28 @@ export async function readRedisFacts(client: Redis): Promise<RedisFacts> {
     isWriteFailing: ["aof_last_write_status", "rdb_last_bgsave_status"].some(
       (name) => info.get(name) === "err",
     ),
-    bind: bind === null ? null : bind.split(" ").filter((address) => address !== ""),
-    isProtected: protectedMode === null ? null : protectedMode === "yes",
-    needsPassword,
+    openAt,
     replicas: replicasOf(info),
     clock,
   };
+}
+
+/** Addresses beyond its own machine at which a server lets in whoever comes; `*` is all. None also when it does not tell. */
+export async function openAddresses(client: Redis): Promise<readonly string[]> {
+  const [bind, protectedMode, isOpen] = await Promise.all([
+    settingOf(client, "bind"),
+    settingOf(client, "protected-mode"),
+    letsInAnybody(client),
+  ]);
+  // In protected mode a server without a password answers its own machine only.
+  if (bind === null || protectedMode !== "no" || !isOpen) return [];
+  // A hyphen before an address means that the server may do without it; no address at all means every one.
+  const addresses = bind.split(" ").map((address) => address.replace(/^-/u, "") || "*");
+  return addresses.filter((address) => !isLoopback(address));
+}
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || address === "localhost" || address.startsWith("127.");
 }
 
 async function readClock(client: Redis): Promise<ClockReading> {
@@ -117,12 +128,12 @@ async function settingOf(client: Redis, name: string): Promise<string | null> {
   });
 }
 
-/** Whether a stranger, who is the default user until it says otherwise, has to give a password. */
-async function asksForPassword(client: Redis): Promise<boolean | null> {
+/** A stranger is the default user until it says otherwise. Null when the server does not tell. */
+async function letsInAnybody(client: Redis): Promise<boolean | null> {
   return unlessRefused(async () => {
     const told = (await client.acl("GETUSER", "default")) as unknown[] | null;
     const flags = told?.[told.indexOf("flags") + 1];
-    return Array.isArray(flags) ? !(flags.includes("on") && flags.includes("nopass")) : null;
+    return Array.isArray(flags) && flags.includes("on") && flags.includes("nopass");
   });
 }
 

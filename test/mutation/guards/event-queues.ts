@@ -255,4 +255,11 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     without: "return error === null;",
     tests: [{ file: "test/event-queues/redis-facts.test.ts", title: "what an access list hides" }],
   },
+  {
+    promise: "whom Redis lets in is not guessed where it does not tell",
+    file: `${SRC}/redis-facts.ts`,
+    guard: 'bind === null || protectedMode !== "no" || !isOpen',
+    without: 'protectedMode === "yes" || isOpen === false',
+    tests: [{ file: "test/event-queues/redis-facts.test.ts", title: "what an access list hides" }],
+  },
 ];

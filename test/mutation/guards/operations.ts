@@ -81,13 +81,6 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     tests: [{ file: DOCTOR, title: "a difference that the way there and back explains is none" }],
   },
   {
-    promise: "whom Redis lets in is not guessed where it does not tell",
-    file: `${SRC}/doctor/judge-redis.ts`,
-    guard: "needsPassword !== false || isProtected !== false || bind === null",
-    without: "needsPassword === true || isProtected === true || bind === undefined",
-    tests: [{ file: DOCTOR, title: "is not blamed" }],
-  },
-  {
     promise: "what cannot be taken back is refused where nobody can be asked",
     file: "apps/cli/src/confirm.ts",
     guard: "if (!isGrave) return;",

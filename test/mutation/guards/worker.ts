@@ -362,6 +362,13 @@ export const WORKER_GUARDS: readonly Guard[] = [
     tests: [{ file: "test/fleet/worker-truth.test.ts", title: "once and loudly" }],
   },
   {
+    promise: "a Redis that lets in whoever comes is told by the worker",
+    file: `${SRC}/run-worker.ts`,
+    guard: "if (openAt.length > 0) logger.warn({ openAt }, OPEN_REDIS);",
+    without: "",
+    tests: [{ file: PROCESS, title: "a Redis that lets in whoever comes is told at the start, once" }],
+  },
+  {
     promise: "a database without its schema is refused",
     file: "packages/order-store/src/migrate.ts",
     guard: "if (pending.length > 0)",

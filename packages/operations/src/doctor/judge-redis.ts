@@ -111,35 +111,18 @@ function judgeFile({ appendOnly, appendFsync, isWriteFailing }: RedisFacts): Jud
   return found;
 }
 
-function judgeExposure({ bind, isProtected, needsPassword }: RedisFacts): Judgement[] {
-  if (needsPassword !== false || isProtected !== false || bind === null) return [];
-  const addresses = bind.map((address) => address.replace(/^-/u, ""));
-  const beyond = addresses.filter((address) => !isLoopback(address));
-  if (addresses.length > 0 && beyond.length === 0) return [];
-  const isPublic = beyond.some(isPublicAddress);
+function judgeExposure({ openAt }: RedisFacts): Judgement[] {
+  if (openAt.length === 0) return [];
   return [
     {
       code: "REDIS_OPEN",
-      severity: isPublic ? "wrong" : "warning",
-      says: `Redis asks for no password and listens on ${beyond.length === 0 ? "every address" : beyond.join(", ")}`,
-      means: isPublic
-        ? "anybody can read, change and delete what it holds, and run code on its machine"
-        : "whoever reaches that address can read, change and delete what it holds",
-      fix: "set requirepass (and REDIS_URL), or bind it to addresses that only the fleet reaches",
+      severity: "wrong",
+      says: `Redis asks for no password and listens on ${openAt.includes("*") ? "every address" : openAt.join(", ")}`,
+      means:
+        "whoever reaches that address can read, change and delete what it holds, and run code on its machine",
+      fix: "set requirepass (and REDIS_URL), or bind it to addresses that only its own machine reaches",
     },
   ];
-}
-
-function isLoopback(address: string): boolean {
-  return address === "::1" || address === "localhost" || address.startsWith("127.");
-}
-
-const PRIVATE =
-  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd]|fe80:)/iu;
-
-/** All addresses at once may all be private: inside a container nothing else can be told. */
-function isPublicAddress(address: string): boolean {
-  return /^[0-9a-f.:]+$/iu.test(address) && !/^(?:0\.0\.0\.0|::)$/u.test(address) && !PRIVATE.test(address);
 }
 
 function judgeReplicas(replicas: readonly ReplicaFacts[]): Judgement[] {
