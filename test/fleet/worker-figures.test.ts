@@ -42,6 +42,8 @@ test(
           expect(text.split("\n")).toContain(line);
         }
         expect(text).not.toContain(lcid);
+        // With JUNBAN_RELAY=off, as here.
+        expect(text).not.toMatch(/junban_(?:relay|updates)_/);
       },
       { withinMs: 60_000 },
     );

@@ -14,6 +14,10 @@ const RULE_TESTS = pathOf("deploy/prometheus/alerts.test.yaml");
 const page = await readFile(pathOf("docs/observability.md"), "utf8");
 const rules = await readFile(RULES, "utf8");
 const ruleTests = await readFile(RULE_TESTS, "utf8");
+const SCALING = "deploy/kubernetes/components/prometheus-hpa";
+const scalingPage = await readFile(pathOf(`${SCALING}/kustomization.yaml`), "utf8");
+const autoscaler = await readFile(pathOf(`${SCALING}/autoscaler.yaml`), "utf8");
+const scaledOn = /metric: \{ name: (\S+) \}/.exec(autoscaler)?.[1] ?? "no metric";
 const dashboard = JSON.parse(await readFile(pathOf("deploy/grafana/junban.json"), "utf8")) as Dashboard;
 
 interface Dashboard {
@@ -72,6 +76,8 @@ describe("metrics", () => {
       // A name that no process shows would be drawn as an empty panel, and would never alert.
       expect(metricsIn(expressions.join("\n")).filter((name) => !all.has(name))).toEqual([]);
       expect(metricsIn(rules).filter((name) => !all.has(name))).toEqual([]);
+      // Nor would a fleet ever be scaled by it.
+      expect([scaledOn, ...metricsIn(scalingPage)].filter((name) => !all.has(name))).toEqual([]);
     },
     LIMIT_MS,
   );

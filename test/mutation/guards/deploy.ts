@@ -166,4 +166,11 @@ export const DEPLOY_GUARDS: readonly Guard[] = [
       },
     ],
   },
+  {
+    promise: "an autoscaler reads a metric that a worker shows",
+    file: "deploy/kubernetes/components/prometheus-hpa/autoscaler.yaml",
+    guard: "name: junban_requests_standing",
+    without: "name: junban_requests_waiting",
+    tests: [{ file: "test/observability/observability.test.ts", title: "process by process" }],
+  },
 ];

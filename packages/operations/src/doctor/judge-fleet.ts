@@ -144,7 +144,7 @@ function judgeNews({ gauges, updates }: FleetFacts): Judgement[] {
         "no relay runs, it is slower than the fleet, or nobody takes the updates and their queue is full",
       fix: isUnwanted(updates)
         ? "nobody takes them: see UPDATES_UNWANTED"
-        : "look at junban_relay_leads in the metrics, at JUNBAN_RELAY, and at junban updates",
+        : "see that a relay runs (npm run relay, or workers without JUNBAN_RELAY=off) and that one leads (their junban_relay_leads add up to 1); then look at junban updates",
     });
   }
   return found;
