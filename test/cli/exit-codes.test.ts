@@ -1,5 +1,6 @@
 import { startRedis } from "@junban/sandbox";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createProgram } from "../../apps/cli/src/program.ts";
 import { openShell, placed, type Shell } from "./junban.ts";
 
 describe("exit codes and messages", () => {
@@ -36,6 +37,13 @@ describe("exit codes and messages", () => {
       expect(run.code, args.join(" ")).toBe(2);
       expect(run.err).toContain("add --yes if that is meant");
     }
+  });
+
+  test("a reason for an event that is named is refused, since it would choose nothing", async () => {
+    const args = ["dlq", "replay", "/shop", "e-1", "--reason", "OVER_CAPTURE"];
+    const refusal: unknown = await createProgram({}).parseAsync(args, { from: "user" }).catch(String);
+    expect(refusal).toContain("--reason chooses among --all");
+    expect((await shell.junban(args)).code).toBe(2);
   });
 
   test("a variable with a bad value ends with 2 and is named with its value and what is allowed", async () => {
@@ -127,15 +135,25 @@ describe("exit codes and messages", () => {
     expect((await shell.junban(["status"])).err).toBe("");
   });
 
-  test("an order, an event and an audited order that do not exist end with 1", async () => {
-    for (const { args, told } of [
-      { args: ["order", "NO-1"], told: /there is no order NO-1: .* junban lane NO-1$/mu },
-      { args: ["event", "/shop", "no"], told: /no event no of \/shop is on record: .* junban lane LCID$/mu },
-      { args: ["audit", "NO-1"], told: /no such order/u },
+  test("an order, an event and an audited order that do not exist end with 1, and with a document for scripts", async () => {
+    for (const { args, told, document } of [
+      { args: ["order", "NO-1"], told: /there is no order NO-1: .* junban lane NO-1$/mu, document: null },
+      {
+        args: ["event", "/shop", "no"],
+        told: /no event no of \/shop is on record: .* junban lane LCID$/mu,
+        document: null,
+      },
+      {
+        args: ["audit", "NO-1"],
+        told: /no such order/u,
+        document: { orders: 0, drift: 0, drifted: [], missing: ["NO-1"] },
+      },
     ]) {
       const run = await shell.junban(args);
       expect(run.code, args.join(" ")).toBe(1);
       expect(run.out + run.err).toMatch(told);
+      const asJson = await shell.junban([...args, "--json"]);
+      expect([asJson.code, asJson.json()]).toEqual([1, document]);
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { drawTable, drawText } from "../../apps/cli/src/table.ts";
+import { drawFacts, drawTable, drawText } from "../../apps/cli/src/table.ts";
 
 const HEAD = ["order", "reason", "n"];
 const ROWS = [
@@ -42,4 +42,13 @@ describe("a table", () => {
 test("a sentence is broken between words, each line behind its indent", () => {
   expect(drawText("one two three four", { indent: "  ", width: 11 })).toBe("  one two\n  three\n  four");
   expect(drawText("one two three four", { indent: "  ", width: null })).toBe("  one two three four");
+});
+
+test("a fact that is wider than the terminal goes on below itself", () => {
+  const facts = [
+    ["orders", "12 (4 open, 8 shipped)"],
+    ["held", null],
+  ] as const;
+  expect(drawFacts(facts, { width: 20 })).toBe("orders  12 (4 open,\n        8 shipped)\nheld    –");
+  expect(drawFacts(facts, { width: null })).toBe("orders  12 (4 open, 8 shipped)\nheld    –");
 });

@@ -7,7 +7,7 @@ export interface Printer {
   note(text: string): void;
   /** A table that fits the terminal, and is whole where there is none. */
   table(head: readonly string[], rows: readonly (readonly Cell[])[]): void;
-  /** Facts as aligned lines. */
+  /** Facts as aligned lines, which fit the terminal. */
   facts(pairs: readonly (readonly [string, Cell])[]): void;
   /** A sentence behind `indent`, in as many lines as the terminal needs. */
   text(text: string, options: { readonly indent: string }): void;
@@ -44,7 +44,7 @@ export function createPrinter({
   return {
     out,
     table: (head, rows) => out(drawTable(head, rows, { width })),
-    facts: (pairs) => out(drawFacts(pairs)),
+    facts: (pairs) => out(drawFacts(pairs, { width })),
     text: (text, { indent }) => out(drawText(text, { indent, width })),
     note: (text) => {
       endProgress();

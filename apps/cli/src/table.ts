@@ -59,10 +59,18 @@ function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** Facts as aligned lines. */
-export function drawFacts(pairs: readonly (readonly [string, Cell])[]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join("\n");
+/** Facts as aligned lines; what is wider than the terminal goes on below itself. */
+export function drawFacts(
+  pairs: readonly (readonly [string, Cell])[],
+  { width }: { readonly width: number | null },
+): string {
+  const indent = " ".repeat(Math.max(...pairs.map(([name]) => name.length)) + GAP);
+  return pairs
+    .map(([name, value]) => {
+      const text = drawText(printable(value), { indent, width });
+      return name.padEnd(indent.length) + text.slice(indent.length);
+    })
+    .join("\n");
 }
 
 /** Breaks a sentence between words so that it fits, each line behind `indent`. Without a width it stays whole. */

@@ -74,6 +74,18 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     tests: [{ file: "test/cli/duration.test.ts", title: "is none: nobody means milliseconds" }],
   },
   {
+    promise: "an option that would choose nothing is refused",
+    file: "apps/cli/src/commands/dlq.ts",
+    guard: "if (options.all !== true && reason !== undefined) {",
+    without: "if (options.all !== true && reason === null) {",
+    tests: [
+      {
+        file: "test/cli/exit-codes.test.ts",
+        title: "a reason for an event that is named is refused, since it would choose nothing",
+      },
+    ],
+  },
+  {
     promise: "a clock is not blamed for the way to it",
     file: `${SRC}/doctor/judge-clocks.ts`,
     guard: "Math.max(0, serverMs - answeredAtMs)",

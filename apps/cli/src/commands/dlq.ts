@@ -88,6 +88,11 @@ function registerReplay({ program, env }: Registration): void {
         if ((options.all === true) === named.length > 0) {
           throw new UsageError("name a source and ids to replay, or say --all");
         }
+        if (options.all !== true && reason !== undefined) {
+          throw new UsageError(
+            "--reason chooses among --all; an event that is named is replayed whatever its reason",
+          );
+        }
         await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
           const { identities, areMore } =
             options.all === true

@@ -16,6 +16,7 @@ export function registerOrder({ program, env }: Registration): void {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const order = await services.store().readOrder(lcid);
         if (order === null) {
+          if (options.json === true) printer.json(null);
           throw new FoundWrong(
             `there is no order ${printable(lcid)}: nothing of it was decided. It may stand in line: junban lane ${printable(lcid)}`,
           );
@@ -37,6 +38,7 @@ export function registerOrder({ program, env }: Registration): void {
       await withSetting({ env, need: ["database"] }, async ({ services, printer }) => {
         const event = await services.store().readEvent({ source, id });
         if (event === null) {
+          if (options.json === true) printer.json(null);
           throw new FoundWrong(
             `no event ${printable(id)} of ${printable(source)} is on record: it was not decided. It may stand in its order's line: junban lane LCID`,
           );
@@ -68,7 +70,10 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
     order.voidDueMinor > 0 ? `void ${amount(order.voidDueMinor)}` : null,
     order.releaseDue > 0 ? `release ${order.releaseDue} reserved` : null,
   ].filter((obligation) => obligation !== null);
-  if (obligations.length > 0) printer.out(`\nstill to do: ${obligations.join(", ")}`);
+  if (obligations.length > 0) {
+    printer.out("");
+    printer.text(`still to do: ${obligations.join(", ")}`, { indent: "" });
+  }
   if (order.lines.length > 0) {
     printer.out("");
     printer.table(
@@ -86,9 +91,9 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
     );
   }
   for (const { source, id, type, reason } of order.alerts) {
-    printer.out(
-      `\nALERT ${printable(type)} ${printable(source)} ${printable(id)}: ${printable(reason)} (acknowledge: junban dlq drop)`,
-    );
+    const name = [type, source, id].map(printable).join(" ");
+    printer.out("");
+    printer.text(`ALERT ${name}: ${printable(reason)} (acknowledge: junban dlq drop)`, { indent: "" });
   }
   if (order.heldEvents.length > 0) {
     const rows = order.heldEvents.map(
