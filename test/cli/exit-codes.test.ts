@@ -1,5 +1,6 @@
 import { startRedis } from "@junban/sandbox";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { endingOf } from "../../apps/cli/src/exit.ts";
 import { createProgram } from "../../apps/cli/src/program.ts";
 import { openShell, placed, type Shell } from "./junban.ts";
 
@@ -41,9 +42,12 @@ describe("exit codes and messages", () => {
 
   test("a reason for an event that is named is refused, since it would choose nothing", async () => {
     const args = ["dlq", "replay", "/shop", "e-1", "--reason", "OVER_CAPTURE"];
-    const refusal: unknown = await createProgram({}).parseAsync(args, { from: "user" }).catch(String);
-    expect(refusal).toContain("--reason chooses among --all");
-    expect((await shell.junban(args)).code).toBe(2);
+    const refusal: unknown = await createProgram({})
+      .parseAsync(args, { from: "user" })
+      .catch((error: unknown) => error);
+    const { code, lines } = endingOf(refusal, { redis: "", postgres: "" });
+    expect(code).toBe(2);
+    expect(lines[0]).toContain("--reason chooses among --all");
   });
 
   test("a variable with a bad value ends with 2 and is named with its value and what is allowed", async () => {
