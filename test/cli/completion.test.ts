@@ -57,4 +57,7 @@ test.each(["zsh", "fish"] as const)("the script for %s names every command and i
     expect(script).toContain(command.name());
     expect(script).toContain(command.description().replaceAll("'", String.raw`'\''`));
   }
+  // Where the shell is there, it reads the script itself.
+  const reading = spawnSync(shell, ["-n", "-c", script], { encoding: "utf8", timeout: 20_000 });
+  if (reading.error === undefined) expect([reading.status, reading.stderr]).toEqual([0, ""]);
 });
