@@ -178,14 +178,16 @@ describe("the compose file", () => {
   });
 
   test("gives Redis and Postgres a password, as does the one for development", () => {
-    const passwords = COMPOSE_FILES.map((path) => {
+    const passwords = COMPOSE_FILES.flatMap((path) => {
       const file = composeFile(path);
-      const redis = /^requirepass (.+)$/m.exec(file.configs.redis.content)?.[1];
-      return [redis, file.services["postgres"]?.environment["POSTGRES_PASSWORD"]];
+      const redis = /^requirepass \$(.+)$/m.exec(file.configs.redis.content)?.[1];
+      return [redis, file.services["postgres"]?.environment["POSTGRES_PASSWORD"]?.slice(1)];
     });
     expect(passwords).toEqual([
-      ["${FLEET_REDIS_PASSWORD:?set it in .env}", "${FLEET_POSTGRES_PASSWORD:?set it in .env}"],
-      ["${LOCAL_REDIS_PASSWORD:-junban-local-only}", "${LOCAL_POSTGRES_PASSWORD:-junban-local-only}"],
+      "{FLEET_REDIS_PASSWORD:?set it in .env}",
+      "{FLEET_POSTGRES_PASSWORD:?set it in .env}",
+      "{LOCAL_REDIS_PASSWORD:-junban-local-only}",
+      "{LOCAL_POSTGRES_PASSWORD:-junban-local-only}",
     ]);
   });
 

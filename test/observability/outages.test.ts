@@ -134,7 +134,7 @@ async function expectCritical(scrapes: Scrapes, alerts: readonly string[]): Prom
   const folder = await mkdtemp(join(tmpdir(), "junban-outage-"));
   onTestFinished(async () => rm(folder, { recursive: true, force: true }));
   const expr = 'count by (alertname, process) (ALERTS{alertstate="firing", severity="critical"})';
-  const test = {
+  const seen = {
     interval: "1m",
     input_series: [...scrapes].flatMap(([kind, text]) => seriesIn(text, kind)),
     promql_expr_test: [
@@ -143,7 +143,7 @@ async function expectCritical(scrapes: Scrapes, alerts: readonly string[]): Prom
   };
   const file = join(folder, "outage.test.yaml");
   // JSON is YAML as well.
-  await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests: [test] }));
+  await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests: [seen] }));
   expect(await promtool(["test", "rules", file])).toContain("SUCCESS");
 }
 

@@ -15,7 +15,7 @@ export interface ShownReadiness {
   /** What kind of process this is, such as `worker`. */
   readonly process: string;
   /** The check behind `/readyz`. */
-  ready(): Promise<{ readonly ok: boolean }>;
+  readonly ready: () => Promise<{ readonly ok: boolean }>;
 }
 
 /** All of the house carries one version, this package's too. */
