@@ -35,6 +35,7 @@ test("an operator replays a failed event: its order goes on, with what had waite
   await page.getByRole("button", { name: `Replay ${TOLD.haltedEvent.id}` }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("status").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.role)).toBe("status");
   expect(await noticeOn(page)).toBe(
     `Done: replay /payments ${TOLD.haltedEvent.id}. Applied, version 2 of ${TOLD.halted}; 2 blocked events were decided after it.`,
   );

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Glance } from "@junban/operations";
 import { Rates } from "./rates.ts";
 import type { Speed } from "./rates.ts";
-import { Refusal } from "./refusal.ts";
 
 /** What the fleet page shows. */
 export interface Look {
@@ -29,7 +28,8 @@ export interface Viewer {
 
 const MOST_STREAMS = 64;
 const MOST_STREAMS_A_PERSON = 8;
-const HEARTBEAT_MS = 15_000;
+/** A page that hears nothing three times over says so: a connection may die without a word. */
+const HEARTBEAT_MS = 2_000;
 /** The longer a look takes, the longer the pause behind it: a large fleet is not kept busy by being watched. */
 const PAUSE_PER_LOOK = 9;
 const LONGEST_PAUSE_MS = 10_000;
@@ -71,25 +71,26 @@ export class LiveGlance {
   }
 
   /**
-   * Sends looks for as long as the browser listens and the person is known.
-   * @throws {Refusal} when there are too many streams.
+   * Sends looks for as long as the browser listens and the person is known. Where there are too many streams it ends at once and says
+   * so: a browser tells its page nothing of a refusal.
    */
   join(response: ServerResponse, { name, ended }: Viewer): void {
     const own = [...this.#streams.values()].filter((other) => other === name).length;
-    if (this.#streams.size >= MOST_STREAMS || own >= MOST_STREAMS_A_PERSON) {
-      throw new Refusal("TOO_MANY_STREAMS", "Too many pages are open; this one does not follow the fleet.");
-    }
-    this.#streams.set(response, name);
     response.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
       // A proxy that collects answers would hold the stream back.
       "x-accel-buffering": "no",
     });
+    if (this.#streams.size >= MOST_STREAMS || own >= MOST_STREAMS_A_PERSON) {
+      response.end(overMessage("too many pages follow the fleet, close some and load this one again"));
+      return;
+    }
+    this.#streams.set(response, name);
     response.write("retry: 2000\n\n");
-    const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => response.write("event: beat\ndata: still here\n\n"), HEARTBEAT_MS);
     const over = (): void => {
-      response.end("event: over\ndata: the session is over\n\n");
+      response.end(overMessage("the session is over, log in again"));
     };
     ended.addEventListener("abort", over, { once: true });
     response.once("close", () => {
@@ -135,6 +136,11 @@ export class LiveGlance {
   #endAll(): void {
     for (const response of this.#streams.keys()) response.end();
   }
+}
+
+/** The last message: why, as the page shows it. */
+function overMessage(why: string): string {
+  return `event: over\ndata: ${why}\n\n`;
 }
 
 /** Waiting for a service that is away costs time and no work; whoever watches wants to know when it is back. */

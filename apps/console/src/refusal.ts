@@ -19,7 +19,6 @@ const STATUS = {
   NOT_FOUND: 404,
   RATE_LIMITED: 429,
   SERVICE_AWAY: 503,
-  TOO_MANY_STREAMS: 503,
   CLOSING: 503,
 } as const;
 

@@ -76,7 +76,7 @@ export function page({ title, reader, at, notice = null, content, query = "" }: 
         </div>
       </header>
       <main id="content" tabindex="-1">
-        ${notice !== null && html`<p class="notice ${notice.tone}" role="status">${notice.text}</p>`}
+        ${notice !== null && html`<p class="notice ${notice.tone}" role="status" tabindex="-1">${notice.text}</p>`}
         ${content}
       </main>`,
   );
