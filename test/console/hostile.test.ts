@@ -7,6 +7,8 @@ import { applyAll, event, placed, storeAt } from "./stage.ts";
 /** Each would set `window.harmed` where it is taken for more than text. */
 const SCRIPT = `"'><script>window.harmed=1</script><img src=x onerror="window.harmed=2">`;
 const LCID = "javascript:alert@1/../..";
+/** Turns what stands behind it round, hides, and runs from right to left. */
+const TURNED = { source: "/shop", id: "evt-\u202egpj\u200b.\u05d0\u05d1\u2069" };
 const LONG = `A-${"9".repeat(120)}`;
 
 const place = await freshPlace();
@@ -31,6 +33,8 @@ await applyAll(store, [
     { stage: "capture", ref: "cursed", code: SCRIPT },
     { source: SCRIPT, id: "f-1" },
   ),
+  placed("TURNED"),
+  event("TURNED", "payment.failed", { stage: "capture", ref: "cursed", code: TURNED.id }, TURNED),
   placed(LONG),
   event(LONG, "x".repeat(256), {}, { source: `/${"s".repeat(255)}`, id: "i".repeat(256) }),
 ]);
@@ -52,6 +56,9 @@ const PAGES = [
   `/order?${query({ lcid: LONG })}`,
   `/event?${query({ source: `/shop${SCRIPT}`, id: SCRIPT })}`,
   `/event?${query({ source: SCRIPT, id: "f-1" })}`,
+  `/event?${query(TURNED)}`,
+  "/order?lcid=TURNED",
+  `/search?${query({ q: TURNED.id, source: "/none" })}`,
   "/held",
   "/dead",
   "/dead?outcome=rejected",
@@ -101,6 +108,20 @@ test("the text itself is there to be read, letter by letter", async () => {
     .locator("a[href]")
     .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
   expect(links.filter((href) => !href.startsWith(junban.url))).toEqual([]);
+});
+
+test("what hides or turns text round is seen for what it is on every page, and is acted on by its own name", async () => {
+  const { page } = await visit(browser, { to: junban, name: "olga" });
+  for (const path of PAGES) {
+    await page.goto(path);
+    const text = await page.evaluate(() => document.title + document.body.innerText);
+    expect([path, text.match(/\p{Cf}/gu)]).toEqual([path, null]);
+  }
+  await page.goto(`/event?${query(TURNED)}`);
+  await page.getByRole("button", { name: "Replay" }).click();
+  const notice = page.getByRole("status");
+  expect(await notice.innerText()).toMatch(/^Done: replay \/shop evt-\\u202egpj\\u200b\.אב\\u2069\. Applied/u);
+  expect(await notice.locator("bdi").innerText()).toContain("evt-");
 });
 
 test("a script that came in through a field would not run if it were one", async () => {

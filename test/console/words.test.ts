@@ -42,6 +42,22 @@ describe("a piece of a page", () => {
   });
 });
 
+describe("text on a page", () => {
+  test("shows what hides or turns its neighbours round, and is sent back by a form as it is", () => {
+    const hostile = "a\u202eb\u200bc\u0007";
+    expect(html`<i>${hostile}</i>`.toString()).toBe("<i>a\\u202eb\\u200bc\\u0007</i>");
+    expect(html`<input value="${hostile}" />`.toString()).toBe(`<input value="${hostile}" />`);
+    expect(html`<pre>${"{\n}"}</pre>`.toString()).toBe("<pre>{\n}</pre>");
+  });
+
+  test("that runs from right to left keeps to itself, except in a title, where no element may stand", () => {
+    const hebrew = "\u05d0\u05d1";
+    expect(html`<p>replay ${hebrew}. 5</p>`.toString()).toBe(`<p>replay <bdi>${hebrew}</bdi>. 5</p>`);
+    expect(html`<title>${hebrew}</title>`.toString()).toBe(`<title>${hebrew}</title>`);
+    expect(html`<p>→ é 順番</p>`.toString()).not.toContain("bdi");
+  });
+});
+
 test("an address that somebody sends along leads nowhere but into the console", () => {
   for (const foreign of [
     "//evil",

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { printable } from "@junban/operations";
 import { FoundWrong, UsageError } from "./exit.ts";
-import { printable } from "./printable.ts";
 
 /** Where a person is asked. */
 export interface Terminal {

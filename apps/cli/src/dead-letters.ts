@@ -6,12 +6,12 @@ import {
   type ActCarriedOut,
   type DeadAddress,
   type OperatorOutcome,
+  printable,
 } from "@junban/operations";
 import { FAMILIES, type Family } from "@junban/orders";
 import type { Setting } from "./command.ts";
 import { FoundWrong, UsageError } from "./exit.ts";
 import { failureSays, type NotedActs } from "./noted.ts";
-import { printable } from "./printable.ts";
 import { count, counted } from "./printing.ts";
 
 /** A job without a usable event has no source and id; it is addressed by `job:FAMILY` and the job's id. */

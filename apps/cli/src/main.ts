@@ -1,7 +1,7 @@
 /** The `junban` command: what engineers and operators ask of the fleet from a terminal or a script. */
+import { printable } from "@junban/operations";
 import { EXIT } from "@junban/service";
 import { endingOf } from "./exit.ts";
-import { printable } from "./printable.ts";
 import { createProgram } from "./program.ts";
 import { addressesOf } from "./services.ts";
 

@@ -1,4 +1,4 @@
-import { harmlessJson } from "./printable.ts";
+import { harmlessJson } from "@junban/operations";
 import { drawFacts, drawTable, drawText, type Cell } from "./table.ts";
 
 /** Where a command prints: results go to `out`, what happens on the way to `progress`. */

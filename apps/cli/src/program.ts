@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { printable } from "@junban/operations";
 import { registerAudit } from "./commands/audit.ts";
 import { registerCompletion } from "./commands/completion.ts";
 import { registerDlq } from "./commands/dlq.ts";
@@ -14,7 +15,6 @@ import { registerPurge } from "./commands/purge.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerUpdates } from "./commands/updates.ts";
 import { registerWaitIdle } from "./commands/wait-idle.ts";
-import { printable } from "./printable.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   readonly version: string;

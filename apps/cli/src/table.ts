@@ -1,5 +1,5 @@
+import { printable } from "@junban/operations";
 import stringWidth from "string-width";
-import { printable } from "./printable.ts";
 
 export type Cell = string | number | null;
 

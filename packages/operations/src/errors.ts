@@ -22,7 +22,7 @@ export class LaneHolderGoneError extends Error {
   readonly holder: string;
 
   constructor({ lcid, holder }: { readonly lcid: string; readonly holder: string }) {
-    super(`${holder} does not hold that lane any more`);
+    super(`it is not held by ${holder} any more`);
     this.name = "LaneHolderGoneError";
     this.lcid = lcid;
     this.holder = holder;

@@ -35,6 +35,7 @@ export { answerTo, readGlance, type Answer, type Glance, type QueuesNow } from "
 export { freeingSays, freeLane } from "./lane-freeing.ts";
 export { withLane } from "./lane-turn.ts";
 export { readLane, type EventNamed, type LaneInFull, type StandingRequest } from "./lane-view.ts";
+export { harmlessJson, printable } from "./printable.ts";
 export type { StandingLane, StandingLanes } from "./standing-lanes.ts";
 export { readStatus, type FleetStatus } from "./status.ts";
 export { readTimeline, type Timeline, type TimelineEntry, type TimelineOptions } from "./timeline.ts";

@@ -93,9 +93,30 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   {
     promise: "whatever stands in a field is text on a page",
     file: `${SRC}/html.ts`,
-    guard: "return htmlEscape(String(value));",
-    without: "return htmlEscape(String(value)).length > 0 ? String(value) : String();",
+    guard: 'return htmlEscape(text.split("\\n").map(printable).join("\\n"));',
+    without: 'return htmlEscape("").concat(text.split("\\n").map(printable).join("\\n"));',
     tests: [{ file: WORDS, title: "has values as text" }],
+  },
+  {
+    promise: "no text of a page hides, or turns what stands behind it round",
+    file: `${SRC}/html.ts`,
+    guard: ".map(printable)",
+    without: ".map((line) => (line.length > 0 ? line : printable(line)))",
+    tests: [{ file: WORDS, title: "shows what hides or turns its neighbours round" }],
+  },
+  {
+    promise: "a form sends a name back as it is, whatever hides in it",
+    file: `${SRC}/html.ts`,
+    guard: "if (markup.endsWith('=\"')) return htmlEscape;",
+    without: "",
+    tests: [{ file: WORDS, title: "is sent back by a form as it is" }],
+  },
+  {
+    promise: "text that runs from right to left keeps to itself on a page",
+    file: `${SRC}/html.ts`,
+    guard: "RIGHT_TO_LEFT.test(text) ?",
+    without: 'RIGHT_TO_LEFT.test("") ?',
+    tests: [{ file: WORDS, title: "runs from right to left keeps to itself" }],
   },
   {
     promise: "a script that came in through a field does not run",

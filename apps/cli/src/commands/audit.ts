@@ -1,7 +1,7 @@
+import { printable } from "@junban/operations";
 import type { AuditFinding } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { printable } from "../printable.ts";
 import { count, counted } from "../printing.ts";
 
 export function registerAudit({ program, env }: Registration): void {

@@ -1,7 +1,7 @@
+import { printable } from "@junban/operations";
 import type { EventReport, OrderReport } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { printable } from "../printable.ts";
 import { moment, money, type Printer } from "../printing.ts";
 
 export function registerOrder({ program, env }: Registration): void {

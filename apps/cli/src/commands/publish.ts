@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { printable } from "@junban/operations";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { fileLines } from "../file-lines.ts";
-import { printable } from "../printable.ts";
 import { count, counted } from "../printing.ts";
 import {
   LinePublisher,

@@ -1,9 +1,8 @@
-import { forgetSubscriber, forgetSubscriberAct, type Forgotten } from "@junban/operations";
+import { forgetSubscriber, forgetSubscriberAct, type Forgotten, printable } from "@junban/operations";
 import { withSetting, type Registration } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { FoundWrong } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
-import { printable } from "../printable.ts";
 import { count, counted } from "../printing.ts";
 
 export function registerUpdates({ program, env }: Registration): void {

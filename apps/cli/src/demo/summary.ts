@@ -1,5 +1,5 @@
+import { printable } from "@junban/operations";
 import { isGood, type Verdict } from "@junban/trial";
-import { printable } from "../printable.ts";
 import { count } from "../printing.ts";
 import { AFTER_LEASE_MS, LEASE_MS } from "./lease.ts";
 import { span, wrapped, type Line, type Tone } from "./paint.ts";

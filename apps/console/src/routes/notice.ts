@@ -2,6 +2,7 @@ import type { ActionReport, OrderStore } from "@junban/order-store";
 import type { FastifyRequest } from "fastify";
 import { personOf } from "../access.ts";
 import { numberOf } from "../fields.ts";
+import { html } from "../html.ts";
 import type { Notice, Tone } from "../pages/layout.ts";
 import { sentence } from "../words.ts";
 
@@ -28,6 +29,9 @@ const WORDS = {
 } as const;
 
 function noticeAbout({ act, target, result, detail }: ActionReport): Notice {
-  if (result === null) return { tone: "wait", text: `${act} ${target}: its end has not been noted.` };
-  return { tone: TONES[result], text: `${WORDS[result]}: ${act} ${target}. ${sentence(detail ?? "")}` };
+  if (result === null) return { tone: "wait", text: html`${act} ${target}: its end has not been noted.` };
+  return {
+    tone: TONES[result],
+    text: html`${WORDS[result]}: ${act} ${target}. ${sentence(detail ?? "")}`,
+  };
 }

@@ -1,7 +1,7 @@
-/** What moves a terminal's cursor, hides, or turns the rest of a line around. */
+/** What moves a terminal's cursor, hides, or turns the rest of a line around, in a terminal or on a page. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** Text from outside must not move a terminal's cursor. */
+/** Text from outside, on one line, with every character to be seen. */
 export function printable(value: string | number | null): string {
   return value === null ? "–" : String(value).replaceAll(UNPRINTABLE, escaped);
 }
