@@ -44,21 +44,42 @@ describe("the search field", () => {
     expect((await read(location ?? "")).text).toContain("Events in line");
   });
 
-  test("takes an event as pages and record write it: source, space, id", async () => {
+  const search = async (values: Record<string, string>) =>
+    read(`/search?${new URLSearchParams(values).toString()}`);
+
+  test("takes an event as the record and as pages write it: source and id, id and source", async () => {
     const { source, id } = TOLD.haltedEvent;
-    const query = new URLSearchParams({ q: `${source} ${id}` });
-    expect((await read(`/search?${query.toString()}`)).location).toBe(
-      `/event?${new URLSearchParams({ source, id }).toString()}`,
+    const path = `/event?${new URLSearchParams({ source, id }).toString()}`;
+    for (const q of [`${source} ${id}`, `${id} ${source}`, ` ${id} ${source} `, `${source}   ${id}`]) {
+      expect([q, (await search({ q })).location]).toEqual([q, path]);
+    }
+    expect((await search({ q: `/elsewhere ${id}` })).status).toBe(404);
+  });
+
+  test("takes a blank at the end of an id for part of it, unless nothing is called so", async () => {
+    const store = storeAt(place);
+    onTestFinished(async () => store.close());
+    const names = ["blank", "blank ", " blank"];
+    await applyAll(
+      store,
+      names.map((id) => event("S-4444", "cancel.confirmed", { cancelId: id }, { id })),
     );
-    expect((await read(`/search?${new URLSearchParams({ q: `/elsewhere ${id}` }).toString()}`)).status).toBe(
-      404,
-    );
+    for (const id of names) {
+      const path = `/event?${new URLSearchParams({ source: "/shop", id }).toString()}`;
+      expect([id, (await search({ q: id })).location]).toEqual([id, path]);
+      expect([id, (await search({ q: `/shop ${id}` })).location]).toEqual([id, path]);
+    }
+    expect((await search({ q: "blank  " })).location).toContain("id=blank");
   });
 
   test("says what it looked through where nothing is found, and what is missing where nothing was asked", async () => {
-    const nothing = await read("/search?q=no-such-thing");
+    const nothing = await search({ q: "no-such-thing" });
     expect(nothing.status).toBe(404);
-    expect(nothing.text).toContain("nothing of that name stands in line");
+    expect(nothing.text).toContain("no event of that id has been decided");
+    // It may stand in a line all the same, under the name of its order.
+    expect(nothing.text).toContain("An event that still stands in line is found on the page of its order");
+    expect(nothing.text).not.toContain("stands in line is not known");
+    expect((await search({ q: "x", source: "/y" })).text).toContain("No event of that source and id");
     expect((await read("/order")).text).toContain("The order&#39;s name is missing.");
   });
 });

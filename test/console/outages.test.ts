@@ -39,6 +39,10 @@ test("while Redis is away pages show what Postgres knows, and say so; the fleet 
   expect(await other.locator(".timeline > li").count()).toBe(9);
   await other.goto("/dead?outcome=jobs");
   expect(await other.locator("main").innerText()).toContain("Redis does not answer");
+  await other.goto("/search?q=no-such-thing");
+  const found = await other.locator("main").innerText();
+  expect(found).toContain("which orders stand in line is not known");
+  expect(found).not.toContain("No order has that name");
   await other.goto("/queues/act");
   expect((await other.request.get("/queues/act/api/queues")).status()).toBe(503);
 

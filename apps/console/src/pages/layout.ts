@@ -29,6 +29,9 @@ export interface PageOptions {
   readonly query?: string;
 }
 
+/** Takes a source and an id, each as long as it may be. */
+export const LONGEST_QUERY = 513;
+
 const PARTS = [
   ["/", "Fleet"],
   ["/held", "Held"],
@@ -57,7 +60,7 @@ export function page({ title, reader, at, notice = null, content, query = "" }: 
             type="search"
             name="q"
             value="${query}"
-            maxlength="256"
+            maxlength="${LONGEST_QUERY}"
             required
             aria-label="Order or event id"
             placeholder="Order or event id"

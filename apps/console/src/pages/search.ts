@@ -2,7 +2,7 @@ import type { DeadLetter } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
 import { time } from "../words.ts";
-import { nothing, page, table, unknown } from "./layout.ts";
+import { LONGEST_QUERY, nothing, page, table, unknown } from "./layout.ts";
 import type { Reader } from "./layout.ts";
 import { eventLink, orderLink } from "./links.ts";
 import { moreNote } from "./lists.ts";
@@ -23,7 +23,7 @@ export interface Found {
 export function searchPage({ query, source, order, isLineKnown, events }: Found, reader: Reader): Html {
   const content = html`<h1>Found</h1>
     <form class="filter" action="/search">
-      <label>Order or event id <input name="q" value="${query}" maxlength="256" required /></label>
+      <label>Order or event id <input name="q" value="${query}" maxlength="${LONGEST_QUERY}" required /></label>
       <label
         >Source of the event <input name="source" value="${source}" maxlength="256" placeholder="any"
       /></label>
@@ -48,7 +48,15 @@ export function searchPage({ query, source, order, isLineKnown, events }: Found,
         events.rows,
       )
     }
-    ${order === null && events.rows.length === 0 && nothing("No order and no event has that name, and nothing of that name stands in line. Names are compared letter by letter.")}
+    ${order === null && events.rows.length === 0 && nothing(`${notFound(source, isLineKnown)} An event that still stands in line is found on the page of its order. Names are compared letter by letter.`)}
     ${moreNote(events)}`;
   return page({ title: "Search", reader, content, query });
+}
+
+/** No more than was looked at. */
+function notFound(source: string, isLineKnown: boolean): string {
+  if (source !== "") return "No event of that source and id has been decided.";
+  return isLineKnown
+    ? "No order has that name, decided or in line, and no event of that id has been decided."
+    : "No order or event of that name has been decided; which orders stand in line is not known.";
 }

@@ -14,56 +14,81 @@ import { sendPage } from "./send-page.ts";
 /** One field for both, because people paste what they have. What is found alone is shown at once. */
 export function addSearchRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
   app.get("/search", async (request, reply) => {
-    const query = neededOf(queryOf(request, "q"), "a name to look for").trim();
+    const typed = neededOf(queryOf(request, "q"), "a name to look for");
     const source = queryOf(request, "source");
-    const [order, events, line] = await Promise.all([
-      source === null ? fleet.store.readOrder(query) : null,
-      source === null ? eventsNamed(fleet, query) : eventOf(fleet, { source, id: query }),
-      source === null ? standsInLine(fleet, query) : NOT_IN_LINE,
-    ]);
-    // Before its first event is decided an order is nothing but a line.
-    const isThere = order !== null || (line.kind === "known" && line.value);
-    const [first, ...others] = events;
-    if (isThere && first === undefined) return reply.redirect(orderPath(query), 303);
-    if (!isThere && first !== undefined && others.length === 0) {
+    const asTyped = await find(fleet, { query: typed, source });
+    // Blanks may be part of an id, and mostly came along with it.
+    const query = isNothing(asTyped) ? typed.trim().replaceAll(/\s+/g, " ") : typed;
+    const found = query === typed ? asTyped : await find(fleet, { query, source });
+    const [first, ...others] = found.events;
+    if (found.isOrder && first === undefined) return reply.redirect(orderPath(query), 303);
+    if (!found.isOrder && first !== undefined && others.length === 0) {
       return reply.redirect(eventPath(first), 303);
     }
-    if (!isThere && first === undefined) void reply.code(404);
-    const found = {
+    if (isNothing(found)) void reply.code(404);
+    const shown = {
       query,
       source: source ?? "",
-      order: isThere ? query : null,
-      isLineKnown: line.kind === "known",
-      events: listed(events),
+      order: found.isOrder ? query : null,
+      isLineKnown: found.isLineKnown,
+      events: listed(found.events),
     };
-    return sendPage(reply, searchPage(found, readerOf(personOf(request))));
+    return sendPage(reply, searchPage(shown, readerOf(personOf(request))));
   });
 }
 
-const NOT_IN_LINE: Answer<boolean> = { kind: "known", value: false };
+interface Finding {
+  readonly isOrder: boolean;
+  /** False when Redis could not be asked for the order's line. */
+  readonly isLineKnown: boolean;
+  readonly events: readonly EventReport[];
+}
+
+function isNothing({ isOrder, events }: Finding): boolean {
+  return !isOrder && events.length === 0;
+}
+
+async function find(
+  fleet: Fleet,
+  { query, source }: { readonly query: string; readonly source: string | null },
+): Promise<Finding> {
+  if (source !== null) {
+    return { isOrder: false, isLineKnown: true, events: await eventOf(fleet, { source, id: query }) };
+  }
+  const [order, events, line] = await Promise.all([
+    fleet.store.readOrder(query),
+    eventsNamed(fleet, query),
+    standsInLine(fleet, query),
+  ]);
+  // Before its first event is decided an order is nothing but a line.
+  const isOrder = order !== null || (line.kind === "known" && line.value);
+  return { isOrder, isLineKnown: line.kind === "known", events };
+}
 
 async function standsInLine({ lanes }: Pick<Fleet, "lanes">, lcid: string): Promise<Answer<boolean>> {
-  if (!isOrderName(lcid)) return NOT_IN_LINE;
+  if (!isOrderName(lcid)) return { kind: "known", value: false };
   return answerTo(async () => {
     const { depth, holder } = await readLane(lanes, { lcid, limit: 1 });
     return depth > 0 || holder !== null;
   });
 }
 
-/** By the id alone, or as the pages and the record write an event: its source, a space, its id. */
+/** By the id alone, or with its source: in front of it as the record writes an event, or behind it as pages do. */
 async function eventsNamed(fleet: Pick<Fleet, "store">, query: string): Promise<readonly EventReport[]> {
-  const [, source, id] = /^(\S+)\s+(\S.*)$/.exec(query) ?? [];
-  const [byId, exact] = await Promise.all([
+  const [, front = "", behind = ""] = /^(\S+)\s(.+)$/.exec(query) ?? [];
+  const [, start = "", end = ""] = /^(.+)\s(\S+)$/.exec(query) ?? [];
+  const found = await Promise.all([
+    eventOf(fleet, { source: front, id: behind }),
+    eventOf(fleet, { source: end, id: start }),
     fleet.store.findEvents({ id: query, limit: LIST_SIZE + 1 }),
-    source === undefined || id === undefined ? [] : eventOf(fleet, { source, id }),
   ]);
-  return [...exact, ...byId];
+  return found.flat();
 }
 
 async function eventOf(
   { store }: Pick<Fleet, "store">,
-  identity: { readonly source: string; readonly id: string },
+  { source, id }: { readonly source: string; readonly id: string },
 ): Promise<readonly EventReport[]> {
-  const event = await store.readEvent(identity);
+  const event = source === "" || id === "" ? null : await store.readEvent({ source, id });
   return event === null ? [] : [event];
 }
