@@ -30,7 +30,14 @@ const PAGES = [
   "/assets/../package.json",
   "/assets/no-such-file",
 ];
-const ACTS = ["/acts/replay", "/acts/drop", "/acts/give-back", "/acts/free-lane", "/logout", "/no-such-act"];
+const OPERATORS_ACTS = [
+  "/acts/replay",
+  "/acts/drop",
+  "/acts/acknowledge",
+  "/acts/give-back",
+  "/acts/free-lane",
+];
+const ACTS = [...OPERATORS_ACTS, "/logout", "/no-such-act"];
 const QUEUE_ACTS = [
   "/queues/act/api/queues/%7Bpayment%7D/pause",
   "/queues/look/api/queues/%7Bpayment%7D/pause",
@@ -50,8 +57,11 @@ describe("somebody who is not logged in", () => {
   });
 
   test.each([...ACTS, ...QUEUE_ACTS])("can do nothing at %s", async (path) => {
-    expect((await junban.ask(path, { form: { token: "x" } })).status).toBe(401);
-    expect((await junban.ask(path, { method: "PUT" })).status).toBe(401);
+    const door = await junban.ask(path, { form: { token: "x" } });
+    expect([door.status, door.headers.get("location")]).toEqual([303, "/login?undone=&next=%2F"]);
+    const headers = { accept: "application/json" };
+    expect((await junban.ask(path, { form: { token: "x" }, headers })).status).toBe(401);
+    expect((await junban.ask(path, { method: "PUT", headers })).status).toBe(401);
   });
 
   test("learns that the process lives, finds the door, and what the door looks like", async () => {
@@ -72,9 +82,32 @@ describe("somebody who is not logged in", () => {
       return answer.headers.get("location");
     };
     expect(await next("/held?within=1h")).toBe("/held?within=1h");
-    for (const path of ["//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"]) {
+    const foreign = [
+      "//evil.example",
+      "/\\evil.example",
+      "https://evil.example",
+      "/a\nb",
+      "/..//evil.example",
+    ];
+    for (const path of foreign) {
       expect(await next(path)).toBe("/");
     }
+  });
+
+  test("and whose session has ended is told that nothing was done, and comes back to the page of the form", async () => {
+    const cookie = await junban.logIn("olga");
+    const token = await junban.formToken(cookie);
+    await junban.ask("/logout", { cookie, form: { token } });
+    const act = async (referer: string) => {
+      const form = { token, source: "/shop", id: "1", reason: "seen to" };
+      const answer = await junban.ask("/acts/drop", { cookie, form, headers: { referer } });
+      return answer.headers.get("location") ?? "";
+    };
+    const door = await act(`${junban.url}/dead?outcome=alerts`);
+    expect(door).toBe(`/login?undone=&next=${encodeURIComponent("/dead?outcome=alerts")}`);
+    expect((await junban.ask(door)).text).toContain("so nothing was done. Log in and do it again.");
+    expect(await act("https://evil.example/dead")).toBe("/login?undone=&next=%2F");
+    expect(await act(`${junban.url}/..//evil.example`)).toBe("/login?undone=&next=%2F");
   });
 
   test("is not believed to be somebody because a header says so", async () => {
@@ -93,16 +126,13 @@ describe("a viewer", () => {
     }
   });
 
-  test.each(["/acts/replay", "/acts/drop", "/acts/give-back", "/acts/free-lane"])(
-    "may not act at %s",
-    async (path) => {
-      const cookie = await junban.logIn("vera");
-      const token = await junban.formToken(cookie);
-      const form = { token, source: "/shop", id: "1", reason: "because" };
-      const answer = await junban.ask(path, { cookie, form });
-      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("may look, and not act")]);
-    },
-  );
+  test.each(OPERATORS_ACTS)("may not act at %s", async (path) => {
+    const cookie = await junban.logIn("vera");
+    const token = await junban.formToken(cookie);
+    const form = { token, source: "/shop", id: "1", reason: "because" };
+    const answer = await junban.ask(path, { cookie, form });
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("may look, and not act")]);
+  });
 
   test("sees the raw queues without a button, and changes none by asking all the same", async () => {
     const cookie = await junban.logIn("vera");
@@ -166,7 +196,12 @@ describe("a form", () => {
     };
     expect(await send(`token=${token}&source=/shop&id=1&id=2&reason=x`)).toBe(400);
     expect(await send(`token=${token}&source=/shop&id=%00&reason=x`)).toBe(400);
-    expect(await send(`token=${token}&source=/shop&id=1&reason=%20`)).toBe(400);
+    const blank = await junban.ask("/acts/drop", {
+      cookie,
+      form: { token, source: "/shop", id: "1", reason: " " },
+      headers: { referer: `${junban.url}/held` },
+    });
+    expect([blank.status, blank.text]).toEqual([400, expect.stringContaining('<a href="/held">Back')]);
   });
 });
 

@@ -35,7 +35,7 @@ test("an operator replays a failed event: its order goes on, with what had waite
   await page.getByRole("button", { name: `Replay ${TOLD.haltedEvent.id}` }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("status").waitFor();
-  expect(await page.evaluate(() => document.activeElement?.role)).toBe("status");
+  await expect.poll(async () => page.evaluate(() => document.activeElement?.role)).toBe("status");
   expect(await noticeOn(page)).toBe(
     `Done: replay /payments ${TOLD.haltedEvent.id}. Applied, version 2 of ${TOLD.halted}; 2 blocked events were decided after it.`,
   );
@@ -161,7 +161,11 @@ test("an alert is acknowledged with a reason and stands no more", async () => {
   await page.getByLabel("Reason").fill("refunded by hand");
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByRole("status").waitFor();
+  expect(await noticeOn(page)).toBe("Done: acknowledge /payments evt-again. The alert is acknowledged.");
   expect((await own.readOrder("S-6006"))?.alerts).toEqual([]);
+  expect(await own.listActions({ limit: 1 })).toMatchObject([
+    { act: "acknowledge", target: "/payments evt-again", reason: "refunded by hand", result: "done" },
+  ]);
 });
 
 test("what an operator does to the raw queues is on record too, and another page can do nothing to them", async () => {

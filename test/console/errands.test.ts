@@ -93,14 +93,14 @@ describe("the list of dead letters", () => {
     await applyAll(store, [
       placed("S-7007"),
       pay("payment.authorized", "evt-a", { authorizationId: "a-1" }),
-      pay("payment.captured", "evt-once", { captureId: "once", authorizationId: "a-1" }),
-      pay("payment.captured", "evt-twice", { captureId: "twice", authorizationId: "a-1" }),
+      pay("payment.captured", "evt-first", { captureId: "once", authorizationId: "a-1" }),
+      pay("payment.captured", "evt-second", { captureId: "twice", authorizationId: "a-1" }),
       pay("payment.voided", "evt-void", { voidId: "v-1", authorizationId: "a-1", reason: "voided" }),
     ]);
     const rejected = await read("/dead?outcome=rejected");
-    for (const id of ["evt-twice", "evt-void"]) expect(rejected.text).toContain(id);
+    for (const id of ["evt-second", "evt-void"]) expect(rejected.text).toContain(id);
     const open = await read("/dead?outcome=alerts");
-    expect(open.text).toContain("evt-twice");
+    expect(open.text).toContain("evt-second");
     expect(open.text).not.toContain("evt-void");
     await expect
       .poll(async () => (await read("/")).text)
@@ -126,6 +126,26 @@ test("halted orders can be replayed and dropped where they are listed", async ()
   const { text } = await read("/halted", olga);
   expect(text).toContain('action="/acts/replay"');
   expect(text).toContain('action="/acts/drop"');
+});
+
+test("whoever comes second is told how it was settled, and an alert's form does nothing to what is no alert", async () => {
+  const store = storeAt(place);
+  onTestFinished(async () => store.close());
+  const early = { source: "/payments", id: "evt-settled" };
+  const data = { captureId: "c-5", authorizationId: "a-5", amount: 100, currency: "EUR" };
+  await applyAll(store, [placed("S-5555"), event("S-5555", "payment.captured", data, early)]);
+  const settle = async (path: string, which: { source: string; id: string }) =>
+    (await act(path, { ...which, reason: "seen to", back: "/dead" })).text;
+  expect(await settle("/acts/acknowledge", TOLD.haltedEvent)).toContain(
+    "Nothing was changed: acknowledge /payments evt-cursed. An event that is failed cannot be acknowledged.",
+  );
+  expect(await store.readEvent(TOLD.haltedEvent)).toMatchObject({ outcome: "failed" });
+  expect(await settle("/acts/drop", early)).toContain("Done: drop");
+  expect(await settle("/acts/drop", early)).toContain(
+    "Nothing was changed: drop /payments evt-settled. Already dropped",
+  );
+  expect(await settle("/acts/acknowledge", TOLD.alert)).toContain("Done: acknowledge");
+  expect(await settle("/acts/acknowledge", TOLD.alert)).toContain("Already acknowledged");
 });
 
 test("an event that Postgres still refuses: nothing was changed, why, what to do, and not a word of the server's", async () => {
@@ -164,10 +184,15 @@ test("a held lane is freed behind what that does, on record, and only of the hol
   expect(shown).toContain("nothing is decided twice or out of its order");
   const holder = /name="holder" value="([^"]+)"/u.exec(shown)?.[1] ?? "";
   const other = await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder: "somebody-else" });
+  expect(other.text).toContain("It is not held by somebody-else any more.");
   expect(other.text).toContain("Nothing was changed");
   expect((await lanes.inspect(TOLD.laneHolder)).holder).toBe(holder);
   const freed = await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder });
   expect(freed.text).toContain(`Done: free lane ${TOLD.laneHolder}, held by ${holder}.`);
+  // Nobody works at this place.
+  expect(freed.text).toContain(
+    "No job waited for it: the line is gone on with when a job of this order comes",
+  );
   expect((await lanes.inspect(TOLD.laneHolder)).holder).toBeNull();
 });
 

@@ -120,7 +120,9 @@ test("what hides or turns text round is seen for what it is on every page, and i
   await page.goto(`/event?${query(TURNED)}`);
   await page.getByRole("button", { name: "Replay" }).click();
   const notice = page.getByRole("status");
-  expect(await notice.innerText()).toMatch(/^Done: replay \/shop evt-\\u202egpj\\u200b\.אב\\u2069\. Applied/u);
+  expect(await notice.innerText()).toMatch(
+    /^Done: replay \/shop evt-\\u202egpj\\u200b\.אב\\u2069\. Applied/u,
+  );
   expect(await notice.locator("bdi").innerText()).toContain("evt-");
 });
 

@@ -10,14 +10,15 @@ import type { Place } from "./console-process.ts";
 
 /** What a stage is filled with by hand; every page has something to show. */
 export const TOLD = {
-  /** Placed, paid, changed, shipped in part; its capture came before its authorization, and one shipment went out too early. */
+  /** Placed, paid, changed, shipped in part; its capture came before its authorization, and one shipment is told too early. */
   order: "S-1001",
   /** Stands behind an event that could not be decided. */
   halted: "S-2002",
   haltedEvent: { source: "/payments", id: "evt-cursed" },
   /** Waits for its authorization. */
   held: "S-3003",
-  alert: { source: "/warehouse", id: "evt-parcel-2" },
+  /** Captured a second time. */
+  alert: { source: "/payments", id: "evt-twice" },
   deadJob: "job-without-event",
   laneHolder: "S-4004",
 } as const;
@@ -132,12 +133,7 @@ async function tellOrder(store: OrderStore): Promise<void> {
     ],
     [
       event(lcid, "inventory.shipped", { shipmentId: "p-1", items: [{ lineId: "1", quantity: 2 }] }, stock),
-      event(
-        lcid,
-        "inventory.shipped",
-        { shipmentId: "p-2", items: [{ lineId: "1", quantity: 1 }] },
-        { ...stock, id: TOLD.alert.id },
-      ),
+      event(lcid, "inventory.shipped", { shipmentId: "p-2", items: [{ lineId: "1", quantity: 1 }] }, stock),
       event(lcid, "cancel.requested", {
         cancelId: "x-1",
         scope: "lines",
@@ -161,7 +157,12 @@ async function tellTrouble(store: OrderStore): Promise<void> {
       { captureId, authorizationId: lcid === TOLD.halted ? null : "a-9", amount: 1_000, currency },
       { source: "/payments", id },
     );
+  const paid = { authorizationId: "a-9", amount: 1_000, currency };
   await applyAll(store, [
+    placed("S-7001", currency),
+    event("S-7001", "payment.authorized", paid, { source: "/payments" }),
+    capture("S-7001", "c-4", "evt-once"),
+    capture("S-7001", "c-5", TOLD.alert.id),
     placed(TOLD.halted, currency),
     capture(TOLD.halted, "cursed", TOLD.haltedEvent.id),
     capture(TOLD.halted, "c-2", "evt-behind-1"),

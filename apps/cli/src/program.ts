@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
 import { printable } from "@junban/operations";
+import { Command } from "commander";
 import { registerAudit } from "./commands/audit.ts";
 import { registerCompletion } from "./commands/completion.ts";
 import { registerDlq } from "./commands/dlq.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Doorkeeper, Person } from "./doorkeeper.ts";
 import { isSame } from "./doorkeeper.ts";
-import { fieldOf } from "./fields.ts";
+import { cameFrom, fieldOf } from "./fields.ts";
 import type { OwnOrigin } from "./own-origin.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -58,10 +58,14 @@ export function personOf({ person }: FastifyRequest): Person {
 
 /** Strangers are sent to the door and back again, where that makes sense. */
 export function showDoor(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const isPage = request.method === "GET" && (request.headers.accept ?? "").includes("text/html");
-  if (!isPage) return reply.code(401).type("text/plain; charset=utf-8").send("log in first\n");
-  const next = request.url === "/" ? "" : `?${new URLSearchParams({ next: request.url }).toString()}`;
-  return reply.redirect(`/login${next}`, 303);
+  if (!(request.headers.accept ?? "").includes("text/html")) {
+    return reply.code(401).type("text/plain; charset=utf-8").send("log in first\n");
+  }
+  // Nothing is done after a login that was asked for before it: whoever acts sees the page once more.
+  const query = isChange(request)
+    ? new URLSearchParams({ undone: "", next: cameFrom(request) ?? "/" })
+    : new URLSearchParams(request.url === "/" ? {} : { next: request.url });
+  return reply.redirect(query.size === 0 ? "/login" : `/login?${query.toString()}`, 303);
 }
 
 function accessOf({ routeOptions }: FastifyRequest): Access {

@@ -1,8 +1,11 @@
+import type { FastifyRequest } from "fastify";
 import { Refusal } from "./refusal.ts";
 import { sentence } from "./words.ts";
 
 /** Longer than any name the fleet accepts, shorter than anything that would be a burden to look for. */
 const LONGEST_FIELD = 1_024;
+/** Any origin would do. */
+const HERE = "http://console";
 
 /** A field of a form; null where there is none, or an empty one. @throws {Refusal} where there are two. */
 export function fieldOf(body: unknown, name: string): string | null {
@@ -38,7 +41,19 @@ export function numberOf(request: { readonly query: unknown }, name: string): nu
 
 /** A path of the console's own, whatever an address asks for: `//host` and `/\host` are other places to a browser. */
 export function localPath(path: string | null): string {
-  return path !== null && /^\/(?![/\\])[!-~]*$/.test(path) && !path.includes("\\") ? path : "/";
+  if (path === null || !/^\/[!-~]*$/.test(path) || path.includes("\\") || !URL.canParse(path, HERE))
+    return "/";
+  // What counts is where a browser ends up: `/..//host` is such a place too.
+  const { origin, pathname, search } = new URL(path, HERE);
+  return origin === HERE && !pathname.startsWith("//") ? `${pathname}${search}` : "/";
+}
+
+/** The page of the console from which a request says it comes; null where it does not say so. */
+export function cameFrom({ headers }: Pick<FastifyRequest, "headers">): string | null {
+  const { referer = "", host = "" } = headers;
+  if (!URL.canParse(referer)) return null;
+  const page = new URL(referer);
+  return page.host === host ? localPath(`${page.pathname}${page.search}`) : null;
 }
 
 function checked(value: string, name: string): string | null {

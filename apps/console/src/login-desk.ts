@@ -39,6 +39,10 @@ export class LoginDesk {
     return this.#options.users.length > 0;
   }
 
+  knows(name: string): boolean {
+    return this.#options.users.some((user) => user.name === name);
+  }
+
   async ask({ name, password, address }: LoginTry): Promise<LoginAnswer> {
     const { users, byName, byAddress } = this.#options;
     const afterMs = byAddress.take(address) || byName.take(name);

@@ -4,6 +4,7 @@ import { OrderStoreError } from "@junban/order-store";
 import type { Logger } from "@junban/service";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { showDoor } from "./access.ts";
+import { cameFrom } from "./fields.ts";
 import { troublePage } from "./pages/trouble.ts";
 import { readerOf } from "./reader.ts";
 import { Refusal } from "./refusal.ts";
@@ -28,7 +29,7 @@ export function answerTrouble(
   return reply
     .code(status)
     .type("text/html; charset=utf-8")
-    .send(troublePage(status, message, reader).toString());
+    .send(troublePage({ status, message, back: cameFrom(request) }, reader).toString());
 }
 
 /** What a request ran into, in words for people; null when it is a fault of ours. */

@@ -1,4 +1,4 @@
-import { EventNotFoundError, type OperatorResult } from "@junban/order-store";
+import { EventNotFoundError, WrongOutcomeError, type OperatorResult } from "@junban/order-store";
 import type { Family } from "@junban/orders";
 import { DeadJobNotFoundError } from "./errors.ts";
 import type { Fleet } from "./fleet.ts";
@@ -42,6 +42,24 @@ export async function dropDead(
   }
   if (!(await fleet.queues.dropDead(letter.family, letter.id))) throw new DeadJobNotFoundError(letter);
   return { kind: "job" };
+}
+
+/**
+ * Ends the alert of a rejected event, and nothing else: one that has come to something else since is left alone.
+ * @throws {EventNotFoundError | NoAlertError | WrongOutcomeError | LaneBusyError} when nothing was changed.
+ */
+export async function acknowledgeDead(
+  fleet: Fleet,
+  event: { readonly source: string; readonly id: string },
+  { reason }: { readonly reason: string },
+): Promise<OperatorOutcome> {
+  return inItsLane(fleet, event, async () => {
+    const now = await fleet.store.readEvent(event);
+    if (now !== null && now.outcome !== "rejected") {
+      throw new WrongOutcomeError({ outcome: now.outcome, version: now.version, asked: "acknowledge" });
+    }
+    return fleet.store.drop({ ...event, reason });
+  });
 }
 
 async function inItsLane(

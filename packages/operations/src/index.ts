@@ -14,6 +14,7 @@ export {
   type WorkOptions,
 } from "./acts/action-record.ts";
 export {
+  acknowledgeAct,
   dropAct,
   forgetSubscriberAct,
   freeLaneAct,
@@ -24,7 +25,13 @@ export {
 export { isIdle, readBacklog, type Backlog } from "./backlog.ts";
 export { readBusyLanes, turnsLost, type BusyLanes } from "./busy-lanes.ts";
 export type { Change, LineField, OrderField } from "./changes.ts";
-export { dropDead, replayDead, type DeadAddress, type OperatorOutcome } from "./dead-letters.ts";
+export {
+  acknowledgeDead,
+  dropDead,
+  replayDead,
+  type DeadAddress,
+  type OperatorOutcome,
+} from "./dead-letters.ts";
 export { isDenied } from "./denial.ts";
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
@@ -32,7 +39,7 @@ export { counted, lasting, sized, type Finding, type Severity } from "./doctor/f
 export { DeadJobNotFoundError, LaneBusyError, LaneHolderGoneError, SubscriberServedError } from "./errors.ts";
 export type { Fleet } from "./fleet.ts";
 export { answerTo, readGlance, type Answer, type Glance, type QueuesNow } from "./glance.ts";
-export { freeingSays, freeLane } from "./lane-freeing.ts";
+export { freedSays, freeingSays, freeLane, type FreedLane } from "./lane-freeing.ts";
 export { withLane } from "./lane-turn.ts";
 export { readLane, type EventNamed, type LaneInFull, type StandingRequest } from "./lane-view.ts";
 export { harmlessJson, printable } from "./printable.ts";

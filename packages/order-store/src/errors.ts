@@ -134,17 +134,19 @@ export class WrongOutcomeError extends OrderStoreError {
   }: {
     outcome: string;
     version?: number | null;
-    asked: "replay" | "drop";
+    asked: "replay" | "drop" | "acknowledge";
   }) {
     super(
       version === null
-        ? `an event that is ${outcome} cannot be asked to ${asked}`
+        ? `an event that is ${outcome} cannot be ${ASKED[asked]}`
         : `already ${outcome} (version ${version})`,
     );
     this.name = "WrongOutcomeError";
     this.outcome = outcome;
   }
 }
+
+const ASKED = { replay: "replayed", drop: "dropped", acknowledge: "acknowledged" } as const;
 
 /** Thrown when the alert of a rejected event was to be acknowledged and none is open. Nothing was changed. */
 export class NoAlertError extends OrderStoreError {
@@ -153,16 +155,25 @@ export class NoAlertError extends OrderStoreError {
   readonly id: string;
   /** Whether there was one that somebody acknowledged; that one's reason stands. */
   readonly isAcknowledged: boolean;
-  constructor({ source, id, isAcknowledged }: { source: string; id: string; isAcknowledged: boolean }) {
+  constructor({
+    source,
+    id,
+    settled,
+  }: {
+    source: string;
+    id: string;
+    /** How somebody settled it before; null where nobody had to. */
+    settled: "acknowledged" | "dropped" | null;
+  }) {
     super(
-      isAcknowledged
-        ? "already acknowledged; the reason that was given first stands"
-        : "nothing to acknowledge: it is rejected, and no alert of it is open",
+      settled === null
+        ? "nothing to acknowledge: it is rejected, and no alert of it is open"
+        : `already ${settled}; the reason that was given first stands`,
     );
     this.name = "NoAlertError";
     this.source = source;
     this.id = id;
-    this.isAcknowledged = isAcknowledged;
+    this.isAcknowledged = settled === "acknowledged";
   }
 }
 

@@ -5,7 +5,7 @@ import type { OrderWork } from "./order-work.ts";
 import { deferredFor, eventForOperator, standingInFront, unsupportedEvents } from "./reading.ts";
 import { readEvent } from "./reporting.ts";
 import { bind, db, statement } from "./statement.ts";
-import type { MaintenanceLocator, OperatorResult } from "./types.ts";
+import type { EventReport, MaintenanceLocator, OperatorResult } from "./types.ts";
 import type { Answer } from "./verdicts.ts";
 import { placeOf, waitingEvent, type WaitingRow } from "./waiting.ts";
 
@@ -97,10 +97,13 @@ async function acknowledge(
   }
   const event = await readEvent(context, { source, id });
   if (event === null) throw new EventNotFoundError({ source, id });
+  throw new NoAlertError({ source, id, settled: settledAs(event) });
+}
+
+function settledAs({ reason, detail }: Pick<EventReport, "reason" | "detail">) {
   // The detail of what was given up is somebody's own words.
-  const isAcknowledged =
-    event.reason !== "DROPPED" && `; ${event.detail ?? ""}`.includes(`; ${ACKNOWLEDGED}`);
-  throw new NoAlertError({ source, id, isAcknowledged });
+  if (reason === "DROPPED") return "dropped";
+  return `; ${detail ?? ""}`.includes(`; ${ACKNOWLEDGED}`) ? "acknowledged" : null;
 }
 
 /**

@@ -6,7 +6,9 @@ const SRC = "apps/console/src";
 const ACCESS = "test/console/access.test.ts";
 const ACTIONS = "test/console/actions.test.ts";
 const ACTS = "test/operations/acts.test.ts";
+const ERRANDS = "test/console/errands.test.ts";
 const HOSTILE = "test/console/hostile.test.ts";
+const LIVE = "test/console/live.test.ts";
 const PROCESS = "test/console/process.test.ts";
 const ROUTES = "test/console/every-route.test.ts";
 const SESSIONS = "test/console/sessions.test.ts";
@@ -58,8 +60,8 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   {
     promise: "an address that is sent along leads nowhere but into the console",
     file: `${SRC}/fields.ts`,
-    guard: "/^\\/(?![/\\\\])[!-~]*$/",
-    without: "/^\\/[!-~]*$/",
+    guard: 'origin === HERE && !pathname.startsWith("//") ?',
+    without: "origin === HERE ?",
     tests: [{ file: WORDS, title: "leads nowhere but into the console" }],
   },
   {
@@ -82,6 +84,13 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     guard: "byAddress.take(address) || byName.take(name)",
     without: "byAddress.take(address) || byName.take(address + name)",
     tests: [{ file: SESSIONS, title: "is not tried too often for one name" }],
+  },
+  {
+    promise: "what was typed for a name is logged only where it is one",
+    file: `${SRC}/routes/login.ts`,
+    guard: "loginDesk.knows(name) ? name : null",
+    without: 'loginDesk.knows(name) || name !== "" ? name : null',
+    tests: [{ file: PROCESS, title: "too many wrong passwords" }],
   },
   {
     promise: "a proxy is believed for its secret only",
@@ -124,6 +133,27 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     guard: `"script-src": ["'self'"],`,
     without: `"script-src": ["'self'", "'unsafe-inline'"],`,
     tests: [{ file: HOSTILE, title: "would not run if it were one" }],
+  },
+  {
+    promise: "a page that hears nothing of its console does not say that it is live",
+    file: "apps/console/assets/console.js",
+    guard: "}, SILENT_MS);",
+    without: "}, SILENT_MS * 1_000);",
+    tests: [{ file: LIVE, title: "whose console has gone silent" }],
+  },
+  {
+    promise: "what is being pressed on a page is not taken away",
+    file: "apps/console/assets/console.js",
+    guard: 'if (places.some(([place]) => place.querySelector(":active") !== null)) return false;',
+    without: "",
+    tests: [{ file: LIVE, title: "what is being pressed is there" }],
+  },
+  {
+    promise: "the form of an alert gives up no event",
+    file: "packages/operations/src/dead-letters.ts",
+    guard: 'now !== null && now.outcome !== "rejected"',
+    without: 'now !== null && now.outcome === "applied"',
+    tests: [{ file: ERRANDS, title: "whoever comes second is told" }],
   },
   {
     promise: "an operator does nothing that cannot be noted",

@@ -43,11 +43,18 @@ export function actForms({ address, outcome, alert = false, reader, back }: ActF
       (outcome !== "rejected" || alert) &&
       html`<details>
         <summary>${drop}<span class="unseen"> ${address.id}</span></summary>
-        <form method="post" action="/acts/drop">
+        <form method="post" action="${outcome === "rejected" ? "/acts/acknowledge" : "/acts/drop"}">
           ${fields}
           <label>
             Reason
-            <input name="reason" required maxlength="${LONGEST_REASON}" autocomplete="off" />
+            <input
+              name="reason"
+              required
+              pattern=".*\\S.*"
+              title="a few words"
+              maxlength="${LONGEST_REASON}"
+              autocomplete="off"
+            />
           </label>
           <button class="danger">${drop}</button>
         </form>
@@ -56,7 +63,7 @@ export function actForms({ address, outcome, alert = false, reader, back }: ActF
   </div>`;
 }
 
-/** The same act has its own word for each: an alert is seen to, an event is given up, a job is deleted. */
+/** An alert is seen to, an event is given up, a job is deleted. */
 const DROP_WORDS = { failed: "Drop", deferred: "Drop", rejected: "Acknowledge", job: "Delete" } as const;
 
 function addressFields(address: DeadAddress): Html {

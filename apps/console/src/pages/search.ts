@@ -23,7 +23,9 @@ export interface Found {
 export function searchPage({ query, source, order, isLineKnown, events }: Found, reader: Reader): Html {
   const content = html`<h1>Found</h1>
     <form class="filter" action="/search">
-      <label>Order or event id <input name="q" value="${query}" maxlength="${LONGEST_QUERY}" required /></label>
+      <label
+        >Order or event id <input name="q" value="${query}" maxlength="${LONGEST_QUERY}" required
+      /></label>
       <label
         >Source of the event <input name="source" value="${source}" maxlength="256" placeholder="any"
       /></label>

@@ -12,10 +12,18 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** Why there is no page, for people. */
-export function troublePage(status: number, message: string, reader: Reader | null): Html {
+export function troublePage(
+  {
+    status,
+    message,
+    back,
+  }: { readonly status: number; readonly message: string; readonly back: string | null },
+  reader: Reader | null,
+): Html {
   const title = TITLES[status] ?? "A fault of the console";
   const content = html`<h1>${title}</h1>
-    <p>${message}</p>`;
+    <p>${message}</p>
+    ${back !== null && html`<p><a href="${back}">Back to the page before</a></p>`}`;
   return reader === null
     ? frame(title, html`<main class="door">${content}</main>`)
     : page({ title, reader, content });

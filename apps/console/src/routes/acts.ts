@@ -1,7 +1,10 @@
 import {
+  acknowledgeAct,
+  acknowledgeDead,
   counted,
   dropAct,
   dropDead,
+  freedSays,
   freeLane,
   freeLaneAct,
   giveBackAct,
@@ -55,16 +58,22 @@ export function addActRoutes(app: FastifyInstance, { fleet, actions }: Options):
       { inRedis: address.kind === "job" },
     );
   });
+  app.post("/acts/acknowledge", OPERATORS_ONLY, async (request, reply) => {
+    const event = eventOf(request);
+    const reason = reasonOf(request);
+    return carryOut(
+      { request, reply, back: backOf(request, "/dead?outcome=alerts") },
+      acknowledgeAct(event, { reason }),
+      async () => outcomeWords(await acknowledgeDead(fleet, event, { reason }), ""),
+    );
+  });
   app.post("/acts/free-lane", OPERATORS_ONLY, async (request, reply) => {
     const lane = heldLaneOf(request);
     return carryOut(
       { request, reply, back: orderPath(lane.lcid) },
       freeLaneAct(lane),
-      async () => {
-        // Only the holder that was shown: whoever came since keeps the lane.
-        await freeLane(fleet.lanes, lane);
-        return "The next in line has it.";
-      },
+      // Only the holder that was shown: whoever came since keeps the lane.
+      async () => freedSays(await freeLane(fleet.lanes, lane)),
       { inRedis: true },
     );
   });
@@ -87,10 +96,15 @@ function heldLaneOf({ body }: FastifyRequest): { readonly lcid: string; readonly
   return { lcid, holder: neededOf(fieldOf(body, "holder"), "the holder") };
 }
 
-function addressOf({ body }: FastifyRequest): DeadAddress {
-  const id = neededOf(fieldOf(body, "id"), "the id");
-  const name = fieldOf(body, "family");
-  if (name === null) return { kind: "event", source: neededOf(fieldOf(body, "source"), "the source"), id };
+function eventOf({ body }: FastifyRequest): Extract<DeadAddress, { kind: "event" }> {
+  const source = neededOf(fieldOf(body, "source"), "the source");
+  return { kind: "event", source, id: neededOf(fieldOf(body, "id"), "the id") };
+}
+
+function addressOf(request: FastifyRequest): DeadAddress {
+  const name = fieldOf(request.body, "family");
+  if (name === null) return eventOf(request);
+  const id = neededOf(fieldOf(request.body, "id"), "the id");
   const family = FAMILIES.find((known) => known === name);
   if (family === undefined) throw new Refusal("MALFORMED", "There is no such family.");
   return { kind: "job", family, id };

@@ -13,7 +13,8 @@ export function addLoginRoutes(app: FastifyInstance, options: Options): void {
   app.get("/login", { config: { access: "anyone" } }, async (request, reply) => {
     const next = localPath(queryOf(request, "next"));
     if (request.person !== null) return reply.redirect(next, 303);
-    return showLogin(options, { request, reply, next });
+    const isUndone = new URL(request.url, "http://console").searchParams.has("undone");
+    return showLogin(options, { request, reply, next, trouble: isUndone ? UNDONE : null });
   });
   app.post("/login", { config: { access: "form" } }, async (request, reply) => {
     const next = localPath(fieldOf(request.body, "next"));
@@ -21,10 +22,12 @@ export function addLoginRoutes(app: FastifyInstance, options: Options): void {
     const password = fieldOf(request.body, "password") ?? "";
     const answer = await loginDesk.ask({ name, password, address: request.ip });
     if (answer.kind !== "known") {
-      logger.warn({ user: name, from: request.ip, answer: answer.kind }, "somebody could not log in");
+      // Only a name that is known: people type passwords into the wrong field.
+      const user = loginDesk.knows(name) ? name : null;
+      logger.warn({ user, from: request.ip, answer: answer.kind }, "somebody could not log in");
       if (answer.kind === "later") void reply.header("retry-after", Math.ceil(answer.afterMs / 1_000));
       void reply.code(answer.kind === "later" ? 429 : 403);
-      return showLogin(options, { request, reply, next, name, answer });
+      return showLogin(options, { request, reply, next, name, trouble: wordsOf(answer) });
     }
     logger.info({ user: answer.name, role: answer.role, from: request.ip }, "somebody logged in");
     return reply.header("set-cookie", doorkeeper.sessionCookie(request.headers, answer)).redirect(next, 303);
@@ -36,21 +39,22 @@ export function addLoginRoutes(app: FastifyInstance, options: Options): void {
   });
 }
 
+const UNDONE = "You were logged in no more, so nothing was done. Log in and do it again.";
+
 interface Showing {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly next: string;
   readonly name?: string;
-  readonly answer?: Exclude<LoginAnswer, { kind: "known" }>;
+  readonly trouble: string | null;
 }
 
 function showLogin(
   { doorkeeper, loginDesk }: Options,
-  { request, reply, next, name = "", answer }: Showing,
+  { request, reply, next, name = "", trouble }: Showing,
 ): FastifyReply {
   const { formToken, setCookie } = doorkeeper.strangerToken(request.headers);
   if (setCookie !== null) void reply.header("set-cookie", setCookie);
-  const trouble = answer === undefined ? null : wordsOf(answer);
   const page = loginPage({ formToken, next, name, trouble, hasUsers: loginDesk.hasUsers });
   return reply.type("text/html; charset=utf-8").send(page.toString());
 }

@@ -13,6 +13,10 @@ export function dropAct(letter: DeadAddress, { reason }: { readonly reason: stri
   return { act: "drop", target: letterName(letter), reason };
 }
 
+export function acknowledgeAct(letter: DeadAddress, { reason }: { readonly reason: string }): Act {
+  return { act: "acknowledge", target: letterName(letter), reason };
+}
+
 /** @param ids in any number; null for all that are parked. */
 export function giveBackAct(ids: readonly number[] | null): Act {
   if (ids === null) return { act: "give back", target: "all parked updates" };
