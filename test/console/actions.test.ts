@@ -46,7 +46,7 @@ test("what is done is noted before and after, with who did it, what for and what
     { result: "done", detail: "applied, version 4" },
   ]);
   expect(logged).toEqual([
-    { id: 1, ...REPLAY, reason: "mended", result: "done", detail: "applied, version 4" },
+    { id: 1, ...REPLAY, reason: "mended", result: "done", says: "applied, version 4" },
   ]);
 });
 

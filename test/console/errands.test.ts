@@ -5,7 +5,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { REASON_WORDS } from "../../apps/console/src/pages/reasons.ts";
 import { freshRedis } from "../support/index.ts";
-import { consoleOfFile, freshPlace } from "./console-lab.ts";
+import { consoleOfFile, freshPlace, startConsole } from "./console-lab.ts";
 import { applyAll, event, fillStage, placed, storeAt, TOLD } from "./stage.ts";
 
 /** What people come to the console for, step by step, without a browser. */
@@ -107,11 +107,45 @@ describe("the list of dead letters", () => {
       .toMatch(/href="\/dead\?outcome=alerts"> ?<span class="figure-name">Alerts/u);
   });
 
-  test("finds a reason however it is typed, and says of each what it means", async () => {
+  test("finds a reason however it is typed, and leads to what each means", async () => {
     const failed = await read("/dead?reason=decision_failed");
     expect(failed.text).toContain(TOLD.haltedEvent.id);
-    expect(failed.text).toContain('title="deciding it met a fault"');
+    expect(failed.text).toContain('href="/reasons#DECISION_FAILED" title="deciding it met a fault"');
+    expect((await read("/reasons")).text).toMatch(/id="DECISION_FAILED".*deciding it met a fault/u);
     expect((await read("/dead?reason=nonsense")).text).toContain("None with the reason nonsense.");
+  });
+
+  test("goes on where a page of it ends, and so do halted orders and parked updates", async () => {
+    const store = storeAt(place);
+    onTestFinished(async () => store.close());
+    const many = Array.from({ length: 101 }, (_, index) => `M-${1_000 + index}`);
+    const curse = (lcid: string) =>
+      event(lcid, "payment.failed", { stage: "capture", ref: "cursed", code: "x" }, { id: `evt-${lcid}` });
+    await applyAll(
+      store,
+      many.flatMap((lcid) => [curse(lcid)]),
+    );
+    await withSql((sql) =>
+      sql.query(
+        `insert into outbox_parked (id, lcid, version, payload, created_at, parked_at, reason)
+          select 100000 + n, 'P-' || n, 1, '{}', now(), now(), 'REDIS_REFUSED' from generate_series(1, 101) as n`,
+      ),
+    );
+    for (const path of ["/dead", "/dead?outcome=failed&reason=decision_failed", "/halted", "/parked"]) {
+      const first = await read(path);
+      const [, next = ""] = /href="([^"]+)">(?:Older|More)</u.exec(first.text) ?? [];
+      expect(next).toMatch(/[?;](?:before|after)=/u);
+      const second = await read(next.replaceAll("&amp;", "&"));
+      const rows = (text: string) =>
+        [...text.matchAll(/<td[^>]*data-title="(?:Event|Order|Number)">.*?<\/td>/gu)].map(String);
+      expect([path, rows(second.text).filter((row) => rows(first.text).includes(row))]).toEqual([path, []]);
+      expect([path, rows(second.text).length > 0]).toEqual([path, true]);
+      expect([path, second.text.includes(">Older<") || second.text.includes(">More<")]).toEqual([
+        path,
+        false,
+      ]);
+    }
+    await withSql((sql) => sql.query("delete from outbox_parked where id > 100000"));
   });
 
   test("has no column of acts for those who may not act", async () => {
@@ -120,6 +154,34 @@ describe("the list of dead letters", () => {
       expect([path, (await read(path, olga)).text.includes(">Acts<")]).toEqual([path, true]);
     }
   });
+});
+
+test("that nothing is parked says nothing of what still waits to be passed on, which is told beside it", async () => {
+  const [id] = (await withSql((sql) => sql.query<{ id: string }>("select id from outbox_parked"))).rows;
+  await act("/acts/give-back", { id: id?.id ?? "" });
+  expect((await read("/parked")).text).toMatch(
+    /Nothing is parked\. [\d,]+ updates wait to be passed on, the oldest for/u,
+  );
+});
+
+test("the record leads to what was acted on: an event, an order", async () => {
+  await act("/acts/replay", { source: "/payments", id: "evt-none" });
+  await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder: "nobody" });
+  const { text } = await read("/actions");
+  expect(text).toContain('href="/search?q=%2Fpayments+evt-none"');
+  expect(text).toContain(`href="/order?lcid=${TOLD.laneHolder}"`);
+});
+
+test("a place that no fleet ever used is told as such, and not as a calm fleet", async () => {
+  const elsewhere = await startConsole({ ...place, prefix: `${place.prefix}-mistyped` });
+  const cookie = await elsewhere.logIn("vera");
+  for (const [path, words] of [
+    ["/", "No queue was ever used under the prefix"],
+    ["/doctor", "no queue was ever used under this prefix"],
+  ] as const) {
+    expect((await elsewhere.ask(path, { cookie })).text).toContain(words);
+    expect((await read(path)).text).not.toContain(words);
+  }
 });
 
 test("halted orders can be replayed and dropped where they are listed", async () => {
@@ -182,6 +244,8 @@ test("a held lane is freed behind what that does, on record, and only of the hol
   expect((await read(page)).text).not.toContain("Free this lane");
   const shown = (await read(page, olga)).text;
   expect(shown).toContain("nothing is decided twice or out of its order");
+  // The stage's holder has a longer lease than the console's, and is gone.
+  expect(shown).toContain("A holder that is alive renews its lease every 3.3 s or so.");
   const holder = /name="holder" value="([^"]+)"/u.exec(shown)?.[1] ?? "";
   const other = await act("/acts/free-lane", { lcid: TOLD.laneHolder, holder: "somebody-else" });
   expect(other.text).toContain("It is not held by somebody-else any more.");

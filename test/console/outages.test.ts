@@ -29,6 +29,7 @@ test("while Redis is away pages show what Postgres knows, and say so; the fleet 
   redis.cut();
   await page.getByText("Queues cannot be read: Redis does not answer").waitFor();
   await page.getByText("Lanes cannot be read: Redis does not answer").waitFor();
+  await page.getByText("Redis cannot be read: it does not answer").waitFor();
   expect(
     await page.locator(".figure", { hasText: "Halted orders" }).locator(".figure-value").innerText(),
   ).toBe("1");
@@ -43,7 +44,19 @@ test("while Redis is away pages show what Postgres knows, and say so; the fleet 
   const found = await other.locator("main").innerText();
   expect(found).toContain("which orders stand in line is not known");
   expect(found).not.toContain("No order has that name");
-  await other.goto("/queues/act");
+  await other.goto(`/event?${new URLSearchParams(ACT).toString()}`);
+  expect(await other.locator("h1").innerText()).toBe(ACT.id);
+  await other.goto("/doctor");
+  expect(await other.locator("main").innerText()).toContain("Redis cannot be asked: Redis is out of reach");
+  for (const path of ["/queues", "/queues/act", "/queues/look"]) {
+    const answer = await other.goto(path);
+    const told = await other.locator("main").innerText();
+    expect([path, answer?.status(), told]).toEqual([
+      path,
+      503,
+      expect.stringContaining("Redis does not answer"),
+    ]);
+  }
   expect((await other.request.get("/queues/act/api/queues")).status()).toBe(503);
 
   redis.heal();
@@ -61,11 +74,21 @@ test("while Postgres is away pages show what Redis knows, lists say so, and noth
   expect(await page.locator("#lanes tbody tr").count()).toBe(5);
 
   const other = await page.context().newPage();
-  for (const path of ["/held", "/dead", "/halted", "/parked", "/actions", "/search?q=x"]) {
+  for (const path of [
+    "/held",
+    "/dead",
+    "/halted",
+    "/parked",
+    "/actions",
+    "/search?q=x",
+    "/event?source=x&id=x",
+  ]) {
     const answer = await other.goto(path);
     expect([path, answer?.status()]).toEqual([path, 503]);
     expect(await other.locator("main").innerText()).toMatch(/Postgres (?:does not answer|cannot answer)/u);
   }
+  await other.goto("/doctor");
+  expect(await other.locator("main").innerText()).toContain("Postgres cannot be asked");
   await other.goto(`/order?lcid=${TOLD.laneHolder}`);
   expect(await other.locator("main").innerText()).toContain("The order cannot be read");
   expect(await other.locator(".lane tbody tr").count()).toBe(20);

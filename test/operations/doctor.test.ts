@@ -79,6 +79,7 @@ const LANE = {
 
 const FLEET: FleetFacts = {
   workers: 2,
+  isUsed: true,
   queued: 40,
   untouched: 4,
   deadJobs: 0,
@@ -235,6 +236,7 @@ describe("of the fleet", () => {
   test.each<[string, Partial<FleetFacts>, string]>([
     ["no worker while jobs wait", { workers: 0 }, "wrong NO_WORKERS"],
     ["no worker while nothing waits", { workers: 0, queued: 0 }, "warning NO_WORKERS"],
+    ["a prefix that nobody ever used", { isUsed: false }, "warning PREFIX_UNUSED"],
     ["a paused queue", { paused: ["payment"] }, "wrong QUEUES_PAUSED"],
     ["halted orders", gauges({ halted: 2, failed: 2 }), "wrong ORDERS_HALTED"],
     ["overdue held events", { overdue: 3 }, "warning UPKEEP_BEHIND"],
@@ -273,7 +275,7 @@ describe("of the fleet", () => {
     const types = ["order.place", "x\u001b[2J", "y".repeat(500), "d", "e", "f"];
     const [finding] = judge(facts({ fleet: { unknown: { events: 6_001, oldestMs: 7_200_000, types } } }));
     expect(finding?.says).toBe(
-      `6,001 events are held since no worker knows their type or schema version, for up to 2 h: order.place, x\\u001b[2J, ${"y".repeat(60)}, d, e, …`,
+      `6,001 events are held since no worker knows their type or schema version, for up to 2 h: order.place, x\\u001b[2J, ${"y".repeat(60)}…, d, e, …`,
     );
   });
 

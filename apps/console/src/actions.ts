@@ -18,7 +18,8 @@ export class Actions {
     this.#logger = logger;
     this.#record = new ActionRecord({
       store,
-      onEnd: (ended) => logger.info(ended, "an operator acted"),
+      // By a name that the log does not hide: these are our own words, never an error's.
+      onEnd: ({ detail: says, ...ended }) => logger.info({ ...ended, says }, "an operator acted"),
       onUnnotedEnd: (unnoted) => logger.error(unnoted, "the end of an action could not be noted"),
     });
   }

@@ -94,7 +94,7 @@ async function connected(redis: Redis, withinMs: number): Promise<void> {
 export function awayError(cause?: unknown): QueueUnavailableError {
   return new QueueUnavailableError({
     code: "REDIS_AWAY",
-    detail: `there is no Redis that takes writes${cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : ""}`,
+    detail: `Redis is out of reach, or takes no writes${cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : ""}`,
     cause,
   });
 }

@@ -12,6 +12,8 @@ export type Answer<Value> =
 export interface QueuesNow {
   /** Worker processes that are connected to Redis; null where Redis does not tell. */
   readonly workers: number | null;
+  /** False when no queue was ever used under the prefix: it may be another fleet's, or mistyped. */
+  readonly isUsed: boolean;
   readonly backlog: Readonly<Record<Family, FamilyCounts>>;
   /** Families whose queue somebody paused. */
   readonly paused: readonly Family[];
@@ -34,12 +36,13 @@ export async function readGlance(
 ): Promise<Glance> {
   const [queuesNow, lanesNow, storeNow] = await Promise.all([
     answerTo(async () => {
-      const [workers, backlog, paused] = await Promise.all([
+      const [workers, isUsed, backlog, paused] = await Promise.all([
         queues.workers(),
+        queues.isUsed(),
         queues.counts(),
         queues.paused(),
       ]);
-      return { workers, backlog, paused };
+      return { workers, isUsed, backlog, paused };
     }),
     answerTo(() => readBusyLanes(lanes, { shown: DEEPEST_SHOWN })),
     answerTo(async () => {

@@ -89,11 +89,14 @@ export interface OrderStore {
   findEvents(options: { id: string; limit: number }): Promise<readonly EventReport[]>;
   /** Held events, those due first in front; those without a deadline last. */
   listHeld(options: { dueWithinMs?: number; limit: number }): Promise<readonly HeldReport[]>;
-  /** Dead letters, newest first. `alerting`: rejected ones whose alert nobody has acknowledged. */
+  /**
+   * Dead letters, newest first, from below the number `before`. `alerting`: rejected ones whose alert nobody has acknowledged.
+   */
   listDead(options: {
     reason?: string;
     outcome?: "failed" | "rejected" | "alerting";
     lcid?: string;
+    before?: number;
     limit: number;
   }): Promise<readonly DeadLetter[]>;
   /** Reasons of the 10,000 newest dead letters, each once, by name. */

@@ -70,8 +70,9 @@ const deadLetters = statement<{
   reason: string | null;
   outcome: string | null;
   lcid: string | null;
+  before: number;
   limit: number;
-}>()("dead_letters", ({ reason, outcome, lcid, limit }) =>
+}>()("dead_letters", ({ reason, outcome, lcid, before, limit }) =>
   db
     .selectFrom("order_events")
     .select(EVENT_COLUMNS)
@@ -81,13 +82,14 @@ const deadLetters = statement<{
     )
     .where(sql<boolean>`(${outcome}::text is null or outcome = ${outcome}::text)`)
     .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
+    .where(sql<boolean>`seq < ${before}::bigint`)
     .orderBy("seq", "desc")
     .limit(sql<number>`${limit}::int`),
 );
 /** Its condition is that of the index of alerts, which a parameter would hide from the planner. */
-const openAlerts = statement<{ reason: string | null; lcid: string | null; limit: number }>()(
+const openAlerts = statement<{ reason: string | null; lcid: string | null; before: number; limit: number }>()(
   "open_alerts",
-  ({ reason, lcid, limit }) =>
+  ({ reason, lcid, before, limit }) =>
     db
       .selectFrom("order_events")
       .select(EVENT_COLUMNS)
@@ -96,6 +98,7 @@ const openAlerts = statement<{ reason: string | null; lcid: string | null; limit
         sql<boolean>`(${reason}::text is null or reason = ${reason}::text or reason like ${reason}::text || ':%')`,
       )
       .where(sql<boolean>`(${lcid}::text is null or lcid = ${lcid}::text)`)
+      .where(sql<boolean>`seq < ${before}::bigint`)
       .orderBy("seq", "desc")
       .limit(sql<number>`${limit}::int`),
 );
@@ -213,18 +216,19 @@ interface DeadQuery {
   readonly reason?: string | null;
   readonly outcome?: "failed" | "rejected" | "alerting" | null;
   readonly lcid?: string | null;
+  readonly before?: number;
   readonly limit: number;
 }
 
 export async function listDead(
   reader: Reader,
-  { reason = null, outcome = null, lcid = null, limit }: DeadQuery,
+  { reason = null, outcome = null, lcid = null, before = Number.MAX_SAFE_INTEGER, limit }: DeadQuery,
 ): Promise<readonly DeadLetter[]> {
   const rows = await ask(
     reader,
     outcome === "alerting"
-      ? bind(openAlerts, { reason, lcid, limit })
-      : bind(deadLetters, { reason, outcome, lcid, limit }),
+      ? bind(openAlerts, { reason, lcid, before, limit })
+      : bind(deadLetters, { reason, outcome, lcid, before, limit }),
   );
   return rows.map((row) => {
     const { event: _event, raw: _raw, ...letter } = eventReport(row);

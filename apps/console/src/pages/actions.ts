@@ -4,6 +4,8 @@ import type { Html } from "../html.ts";
 import { time } from "../words.ts";
 import { chip, nothing, page, table } from "./layout.ts";
 import type { Reader } from "./layout.ts";
+import { orderPath } from "./links.ts";
+import { furtherLink } from "./lists.ts";
 import type { Listed } from "./lists.ts";
 import { statusChip } from "./tones.ts";
 
@@ -11,7 +13,6 @@ export function actionsPage(
   actions: Listed<ActionReport>,
   { reader, before }: { readonly reader: Reader; readonly before: number | null },
 ): Html {
-  const oldest = actions.rows.at(-1)?.id;
   const content = html`<h1>Actions</h1>
     <p class="lead">Everything that operators did, here and by the junban command, newest first.</p>
     ${
@@ -23,7 +24,7 @@ export function actionsPage(
               { title: "When", of: ({ begunAt }) => time(begunAt) },
               { title: "Who", of: ({ who }) => who },
               { title: "Act", of: ({ act }) => act },
-              { title: "To", of: ({ target }) => html`<span class="name">${target}</span>` },
+              { title: "To", of: targetOf },
               { title: "Reason", of: ({ reason }) => reason },
               {
                 title: "Result",
@@ -35,6 +36,20 @@ export function actionsPage(
             actions.rows,
           )
     }
-    ${actions.more && oldest !== undefined && html`<p><a href="/actions?before=${oldest}">Older</a></p>`}`;
+    ${furtherLink(actions, { words: "Older", path: ({ id }) => `/actions?before=${id}` })}`;
   return page({ title: "Actions", reader, at: "/actions", content });
+}
+
+const ON_EVENTS: readonly string[] = ["replay", "drop", "acknowledge"];
+
+/** Leads to what was acted on. Search takes an event as the record names it, and says so where it is gone by now. */
+function targetOf({ act, target }: ActionReport): Html {
+  const path =
+    act === "free lane"
+      ? orderPath(target.split(", held by ")[0] ?? "")
+      : `/search?${new URLSearchParams({ q: target }).toString()}`;
+  const isFound = act === "free lane" || (ON_EVENTS.includes(act) && !target.startsWith("job:"));
+  return isFound
+    ? html`<a class="name" href="${path}">${target}</a>`
+    : html`<span class="name">${target}</span>`;
 }

@@ -8,7 +8,7 @@ import { actForms, actsColumn } from "./act-forms.ts";
 import { deadTable } from "./event-tables.ts";
 import { nothing, page, table } from "./layout.ts";
 import type { Reader } from "./layout.ts";
-import { moreNote, tabs } from "./lists.ts";
+import { furtherLink, moreNote, tabs } from "./lists.ts";
 import type { Listed, ListPageOptions } from "./lists.ts";
 
 export type DeadKind = "failed" | "alerts" | "rejected" | "jobs";
@@ -61,7 +61,11 @@ function deadEvents(
         ? nothing(reason === "" ? NONE[kind] : `None with the reason ${reason}.`)
         : deadTable(letters.rows, { reader, back, ofSeveral: true })
     }
-    ${moreNote(letters)}`;
+    ${furtherLink(letters, {
+      words: "Older",
+      path: ({ seq }) =>
+        `/dead?${new URLSearchParams({ outcome: kind, ...(reason === "" ? {} : { reason }), before: String(seq) }).toString()}`,
+    })}`;
 }
 
 const NONE = {

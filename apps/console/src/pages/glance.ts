@@ -56,8 +56,18 @@ interface Figure {
 }
 
 function figures({ glance, speed }: Look): Html {
-  const { queues, store } = glance;
+  const { queues, lanes: busy, store } = glance;
+  const isRedisAway = queues.kind === "unknown" || busy.kind === "unknown";
   return html`${store.kind === "unknown" && unknown("Postgres", "it does not answer")}
+    ${isRedisAway && unknown("Redis", "it does not answer")}
+    ${
+      queues.kind === "known" &&
+      !queues.value.isUsed &&
+      html`<p class="notice wait">
+        No queue was ever used under the prefix of this console in its Redis: look at
+        <code>JUNBAN_PREFIX</code> and <code>REDIS_URL</code>.
+      </p>`
+    }
     <div class="figures">
       ${figure({
         name: "Applied a second",

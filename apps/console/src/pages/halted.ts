@@ -5,7 +5,7 @@ import { count, time } from "../words.ts";
 import { actForms, actsColumn } from "./act-forms.ts";
 import { nothing, page, table } from "./layout.ts";
 import { eventLink, orderLink } from "./links.ts";
-import { moreNote } from "./lists.ts";
+import { furtherLink } from "./lists.ts";
 import type { Listed, ListPageOptions } from "./lists.ts";
 import { reasonWords } from "./reasons.ts";
 import { statusChip } from "./tones.ts";
@@ -41,6 +41,9 @@ export function haltedPage(halted: Listed<HaltedOrder>, { reader, notice, back }
             halted.rows,
           )
     }
-    ${moreNote(halted)}`;
+    ${furtherLink(halted, {
+      words: "More",
+      path: ({ lcid }) => `/halted?${new URLSearchParams({ after: lcid }).toString()}`,
+    })}`;
   return page({ title: "Halted", reader, at: "/halted", notice, content });
 }

@@ -81,7 +81,8 @@ export function page({ title, reader, at, notice = null, content, query = "" }: 
       <main id="content" tabindex="-1">
         ${notice !== null && html`<p class="notice ${notice.tone}" role="status" tabindex="-1">${notice.text}</p>`}
         ${content}
-      </main>`,
+      </main>
+      <footer class="foot">Times are in UTC.</footer>`,
   );
 }
 

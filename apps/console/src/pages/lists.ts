@@ -42,3 +42,12 @@ export function tabs({ label, path, name, at, choices }: TabsOptions): Html {
 export function moreNote({ rows, more }: Listed<unknown>): Content {
   return more && html`<p class="summary">The first ${count(rows.length)}; there are more.</p>`;
 }
+
+/** Leads to what comes behind the last row, where there is more. */
+export function furtherLink<Row>(
+  { rows, more }: Listed<Row>,
+  { words, path }: { readonly words: string; readonly path: (last: Row) => string },
+): Content {
+  const last = rows.at(-1);
+  return more && last !== undefined && html`<p><a href="${path(last)}">${words}</a></p>`;
+}

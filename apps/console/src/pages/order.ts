@@ -24,10 +24,12 @@ export interface OrderPageOptions {
   readonly reader: Reader;
   readonly notice: Notice | null;
   readonly nowMs: number;
+  /** Of the fleet's locks. */
+  readonly leaseMs: number;
 }
 
 export function orderPage(options: OrderPageOptions): Html {
-  const { lcid, order, timeline, lane, reader, notice, nowMs } = options;
+  const { lcid, order, timeline, lane, reader, notice, nowMs, leaseMs } = options;
   const content = html`<div class="title">
       <h1 class="name">${lcid}</h1>
       ${order.kind === "known" && order.value !== null && chips(order.value)}
@@ -35,7 +37,7 @@ export function orderPage(options: OrderPageOptions): Html {
     ${order.kind === "unknown" && unknown("The order", "Postgres does not answer")}
     ${order.kind === "known" && order.value === null && nothing("Nothing has been decided for this order.")}
     ${order.kind === "known" && order.value !== null && standing(order.value, options)}
-    ${laneSection(lane, { nowMs, reader })}
+    ${laneSection(lane, { nowMs, leaseMs, reader })}
     ${
       timeline.kind === "known"
         ? timeline.value.total > 0 && timelineSection(timeline.value, { lcid, currency: currencyOf(order) })

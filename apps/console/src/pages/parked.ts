@@ -1,17 +1,21 @@
-import type { ParkedNews } from "@junban/order-store";
+import { counted } from "@junban/operations";
+import type { ParkedNews, StoreGauges } from "@junban/order-store";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
-import { count, time } from "../words.ts";
+import { count, duration, time } from "../words.ts";
 import { actsColumn } from "./act-forms.ts";
 import { formToken, nothing, page, table } from "./layout.ts";
 import type { Reader } from "./layout.ts";
 import { orderLink } from "./links.ts";
-import { moreNote } from "./lists.ts";
+import { furtherLink } from "./lists.ts";
 import type { Listed, ListPageOptions } from "./lists.ts";
+
+/** What is not parked, and not passed on either. */
+export type Waiting = Pick<StoreGauges, "outboxUnpublished" | "outboxLagMs">;
 
 export function parkedPage(
   parked: Listed<ParkedNews>,
-  { reader, notice }: Omit<ListPageOptions, "back">,
+  { reader, notice, waiting }: Omit<ListPageOptions, "back"> & { readonly waiting: Waiting },
 ): Html {
   const content = html`<h1>Parked updates</h1>
     <p class="lead">
@@ -20,7 +24,7 @@ export function parkedPage(
     </p>
     ${
       parked.rows.length === 0
-        ? nothing("Everything could be passed on.")
+        ? nothing(`Nothing is parked.${waitingWords(waiting)}`)
         : table(
             "Parked updates",
             [
@@ -42,8 +46,13 @@ export function parkedPage(
             parked.rows,
           )
     }
-    ${moreNote(parked)}`;
+    ${furtherLink(parked, { words: "More", path: ({ id }) => `/parked?after=${id}` })}`;
   return page({ title: "Parked", reader, at: "/parked", notice, content });
+}
+
+function waitingWords({ outboxUnpublished, outboxLagMs }: Waiting): string {
+  if (outboxUnpublished === 0) return " Every update has been passed on.";
+  return ` ${counted(outboxUnpublished, "update waits", "updates wait")} to be passed on, the oldest for ${duration(outboxLagMs)}.`;
 }
 
 function retryForm(id: number, reader: Reader): Html {

@@ -1,5 +1,7 @@
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
+import { page, table } from "./layout.ts";
+import type { Reader } from "./layout.ts";
 
 /** What the reasons mean, in the words of docs/events.md: beside a code there is no room for more than the code. */
 export const REASON_WORDS: Readonly<Record<string, string>> = {
@@ -49,10 +51,24 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
 /** A reason as it is stored, and what it means where somebody rests on it. */
 export function reasonWords(reason: string | null | undefined): Html {
   if (reason === null || reason === undefined) return html``;
-  const words = reason.split(":").flatMap((code) => {
-    const known = Object.hasOwn(REASON_WORDS, code) ? REASON_WORDS[code] : undefined;
-    return known === undefined ? [] : [known];
-  });
-  if (words.length === 0) return html`<span class="why">${reason}</span>`;
-  return html`<abbr class="why" title="${words.join(": ")}">${reason}</abbr>`;
+  const known = reason.split(":").filter((code) => Object.hasOwn(REASON_WORDS, code));
+  const [first] = known;
+  if (first === undefined) return html`<span class="why">${reason}</span>`;
+  const words = known.map((code) => REASON_WORDS[code]).join(": ");
+  return html`<a class="why" href="/reasons#${first}" title="${words}">${reason}</a>`;
+}
+
+/** For those who cannot rest on a code, and for reading. */
+export function reasonsPage(reader: Reader): Html {
+  const content = html`<h1>Reasons</h1>
+    <p class="lead">Why events are held, rejected or failed, by the code that stands beside each.</p>
+    ${table(
+      "Reasons",
+      [
+        { title: "Reason", of: ([code]) => html`<span class="why" id="${code}">${code}</span>` },
+        { title: "Means", of: ([, words]) => words },
+      ],
+      Object.entries(REASON_WORDS),
+    )}`;
+  return page({ title: "Reasons", reader, content });
 }

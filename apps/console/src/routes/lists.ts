@@ -7,6 +7,7 @@ import type { DeadKind, DeadList } from "../pages/dead.ts";
 import { haltedPage } from "../pages/halted.ts";
 import { heldPage } from "../pages/held.ts";
 import { parkedPage } from "../pages/parked.ts";
+import { reasonsPage } from "../pages/reasons.ts";
 import { readerOf } from "../reader.ts";
 import type { ConsoleServerOptions } from "../server.ts";
 import { listed, LIST_SIZE } from "./listed.ts";
@@ -38,7 +39,7 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
   app.get("/dead", async (request, reply) => {
     const reason = queryOf(request, "reason") ?? "";
     const [list, notice] = await Promise.all([
-      deadList(options, kindOf(queryOf(request, "outcome")), reason),
+      deadList(options, kindOf(queryOf(request, "outcome")), { reason, before: numberOf(request, "before") }),
       noticeOf(store, request),
     ]);
     const reader = readerOf(personOf(request));
@@ -46,7 +47,7 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
   });
   app.get("/halted", async (request, reply) => {
     const [halted, notice] = await Promise.all([
-      store.listHalted({ limit: LIST_SIZE + 1 }),
+      store.listHalted({ after: queryOf(request, "after") ?? "", limit: LIST_SIZE + 1 }),
       noticeOf(store, request),
     ]);
     return sendPage(
@@ -55,12 +56,15 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
     );
   });
   app.get("/parked", async (request, reply) => {
-    const [parked, notice] = await Promise.all([
-      store.listParked({ limit: LIST_SIZE + 1 }),
+    const [parked, waiting, notice] = await Promise.all([
+      store.listParked({ after: numberOf(request, "after") ?? 0, limit: LIST_SIZE + 1 }),
+      store.gauges(),
       noticeOf(store, request),
     ]);
-    return sendPage(reply, parkedPage(listed(parked), { reader: readerOf(personOf(request)), notice }));
+    const reader = readerOf(personOf(request));
+    return sendPage(reply, parkedPage(listed(parked), { reader, notice, waiting }));
   });
+  app.get("/reasons", async (request, reply) => sendPage(reply, reasonsPage(readerOf(personOf(request)))));
   app.get("/actions", async (request, reply) => {
     const before = numberOf(request, "before");
     const actions = await store.listActions({ ...(before === null ? {} : { before }), limit: LIST_SIZE + 1 });
@@ -68,12 +72,17 @@ export function addListRoutes(app: FastifyInstance, options: Options): void {
   });
 }
 
-async function deadList({ fleet }: Options, kind: DeadKind, reason: string): Promise<DeadList> {
+async function deadList(
+  { fleet }: Options,
+  kind: DeadKind,
+  { reason, before }: { readonly reason: string; readonly before: number | null },
+): Promise<DeadList> {
   const limit = LIST_SIZE + 1;
   if (kind === "jobs") return { kind, jobs: listed(await fleet.queues.deadJobs(limit)) };
   const letters = await fleet.store.listDead({
     limit,
     outcome: kind === "alerts" ? "alerting" : kind,
+    ...(before === null ? {} : { before }),
     // Every reason is in capitals, however somebody types it.
     ...(reason === "" ? {} : { reason: reason.trim().toUpperCase() }),
   });

@@ -13,7 +13,10 @@ import { sendPage } from "./send-page.ts";
 
 const FAILED_SHOWN = 20;
 
-export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
+export function addOrderRoutes(
+  app: FastifyInstance,
+  { fleet, leaseMs }: Pick<ConsoleServerOptions, "fleet" | "leaseMs">,
+): void {
   const { store, lanes } = fleet;
   app.get("/order", async (request, reply) => {
     const lcid = neededOf(queryOf(request, "lcid"), "the order's name");
@@ -32,7 +35,7 @@ export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServ
     if (order.kind === "known" && order.value === null && isEmpty) void reply.code(404);
     return sendPage(
       reply,
-      orderPage({ lcid, order, timeline, lane, failed: letters, reader, notice, nowMs: Date.now() }),
+      orderPage({ lcid, order, timeline, lane, failed: letters, reader, notice, nowMs: Date.now(), leaseMs }),
     );
   });
   app.get("/event", async (request, reply) => {

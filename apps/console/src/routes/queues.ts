@@ -1,15 +1,17 @@
 import { createBullBoard } from "@bull-board/api";
 import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
 import { FastifyAdapter } from "@bull-board/fastify";
+import { answerTo } from "@junban/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { personOf } from "../access.ts";
 import { Refusal } from "../refusal.ts";
 import { refusalOf } from "../server-errors.ts";
 import type { ConsoleServerOptions } from "../server.ts";
 
-type Options = Pick<ConsoleServerOptions, "rawQueues" | "actions" | "logger">;
+type Options = Pick<ConsoleServerOptions, "fleet" | "rawQueues" | "actions" | "logger">;
 
 /** Bull Board twice: for operators as it is, for viewers without a button, and neither reaches further than its reader. */
+const BOARDS = "/queues";
 const LOOKING = "/queues/look";
 const ACTING = "/queues/act";
 
@@ -31,9 +33,10 @@ const POLICY = [
 const FOREIGN_FONT = /<link href="https:\/\/fonts\.[^>]*>/g;
 
 export async function addQueueRoutes(app: FastifyInstance, options: Options): Promise<void> {
-  app.get("/queues", async (request, reply) =>
-    reply.redirect(personOf(request).role === "operator" ? ACTING : LOOKING, 303),
-  );
+  app.get(BOARDS, async (request, reply) => {
+    await options.fleet.queues.paused();
+    return reply.redirect(personOf(request).role === "operator" ? ACTING : LOOKING, 303);
+  });
   await app.register(async (scope) => addBoard(scope, { ...options, path: LOOKING, isReadOnly: true }));
   await app.register(async (scope) => addBoard(scope, { ...options, path: ACTING, isReadOnly: false }));
 }
@@ -45,7 +48,7 @@ interface Board extends Options {
 
 async function addBoard(
   scope: FastifyInstance,
-  { path, isReadOnly, rawQueues, actions, logger }: Board,
+  { path, isReadOnly, fleet, rawQueues, actions, logger }: Board,
 ): Promise<void> {
   scope.addHook("onRoute", (route) => {
     const isLook = [route.method].flat().every((method) => method === "GET" || method === "HEAD");
@@ -61,6 +64,13 @@ async function addBoard(
     }
   });
   noteChanges(scope, actions);
+  scope.addHook("preHandler", async ({ headers }, reply) => {
+    const isPage = (headers.accept ?? "").includes("text/html");
+    // Without Redis its page would say that there are no queues.
+    if (isPage && (await answerTo(() => fleet.queues.paused())).kind === "unknown") {
+      return reply.redirect(BOARDS, 303);
+    }
+  });
   scope.addHook("onSend", async (_request, reply, payload) => {
     reply.raw.setHeader("content-security-policy", POLICY);
     return typeof payload === "string" ? payload.replaceAll(FOREIGN_FONT, "") : payload;

@@ -30,6 +30,8 @@ export interface FleetSettings {
 export interface FleetFacts {
   /** Null when Redis does not tell who is connected. */
   readonly workers: number | null;
+  /** False when no queue was ever used under the prefix. */
+  readonly isUsed: boolean;
   /** Jobs that are not done yet, those that run included. */
   readonly queued: number;
   /** Of these, jobs that no worker has looked at yet. */
@@ -97,9 +99,10 @@ async function readFleetFacts(
   { queues, store, lanes }: Fleet,
   { leaseMs }: FleetSettings,
 ): Promise<FleetFacts> {
-  const [workers, counts, paused, updates, gauges, unknown, overdue, halfReleased, { busy }] =
+  const [workers, isUsed, counts, paused, updates, gauges, unknown, overdue, halfReleased, { busy }] =
     await Promise.all([
       queues.workers(),
+      queues.isUsed(),
       queues.counts(),
       queues.paused(),
       queues.updates(),
@@ -116,6 +119,7 @@ async function readFleetFacts(
   const families = Object.values(counts);
   return {
     workers,
+    isUsed,
     queued: families.reduce(
       (sum, { waiting, prioritized, active, delayed }) => sum + waiting + prioritized + active + delayed,
       0,

@@ -32,8 +32,17 @@ export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[
   ].map((judgement) => ({ about: "fleet", ...judgement }));
 }
 
-function judgeService({ workers, queued, paused }: FleetFacts): Judgement[] {
+function judgeService({ workers, isUsed, queued, paused }: FleetFacts): Judgement[] {
   const found: Judgement[] = [];
+  if (!isUsed) {
+    found.push({
+      code: "PREFIX_UNUSED",
+      severity: "warning",
+      says: "no queue was ever used under this prefix in this Redis",
+      means: "this is a new fleet, or another one's place is looked at",
+      fix: "look at JUNBAN_PREFIX and REDIS_URL",
+    });
+  }
   if (workers === 0) {
     found.push({
       code: "NO_WORKERS",
@@ -107,11 +116,15 @@ function judgeOrders({ gauges, deadJobs, overdue, halfReleased }: FleetFacts): J
   return found;
 }
 
+function shortened(type: string): string {
+  return type.length > TYPE_SHOWN ? `${type.slice(0, TYPE_SHOWN)}…` : type;
+}
+
 /** A worker that knows them decides them within a minute or so of its start. */
 function judgeUnknown({ unknown }: FleetFacts): Judgement[] {
   if (unknown === null || unknown.oldestMs < UNKNOWN_MS) return [];
   const { events, oldestMs, types } = unknown;
-  const named = types.slice(0, TYPES_SHOWN).map((type) => excerptOf(type).slice(0, TYPE_SHOWN));
+  const named = types.slice(0, TYPES_SHOWN).map((type) => shortened(excerptOf(type)));
   return [
     {
       code: "EVENTS_UNSUPPORTED",
