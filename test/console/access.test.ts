@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
 import { cookieIn, PASSWORD, tokenIn } from "./console-process.ts";
+import { EVERY_PAGE } from "./every-page.ts";
+import { fillStage } from "./stage.ts";
 
 const place = await freshPlace();
-const junban = await consoleOfFile(place);
+const filled = await freshPlace();
+await fillStage(filled);
+const [junban, busy] = await Promise.all([consoleOfFile(place), consoleOfFile(filled)]);
 
 /** Every address there is, and some that are not. */
 const PAGES = [
@@ -18,6 +22,7 @@ const PAGES = [
   "/doctor",
   "/parked",
   "/actions",
+  "/reasons",
   "/queues",
   "/queues/look",
   "/queues/look/api/queues",
@@ -117,13 +122,19 @@ describe("somebody who is not logged in", () => {
 });
 
 describe("a viewer", () => {
-  test("sees every page, and no button that acts", async () => {
-    const cookie = await junban.logIn("vera");
-    for (const path of ["/", "/held", "/dead", "/dead?outcome=rejected", "/halted", "/parked", "/actions"]) {
-      const answer = await junban.ask(path, { cookie });
-      expect(answer.status).toBe(200);
-      expect(answer.text).not.toContain("/acts/");
+  test("sees every page, and no button that acts, where an operator sees them", async () => {
+    const [vera, olga] = [await busy.logIn("vera"), await busy.logIn("olga")];
+    const offered = new Set<string>();
+    for (const path of EVERY_PAGE) {
+      const [looking, acting] = [
+        await busy.ask(path, { cookie: vera }),
+        await busy.ask(path, { cookie: olga }),
+      ];
+      expect([path, looking.status]).toEqual([path, acting.status]);
+      expect([path, looking.text.includes("/acts/")]).toEqual([path, false]);
+      for (const [act] of acting.text.matchAll(/\/acts\/[\w-]+/gu)) offered.add(act);
     }
+    expect([...offered].toSorted()).toEqual(OPERATORS_ACTS.toSorted());
   });
 
   test.each(OPERATORS_ACTS)("may not act at %s", async (path) => {

@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser, PROVIDED_WITHIN_MS, PHONE, visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
@@ -69,20 +69,20 @@ const PAGES = [
   `/search?${query({ q: SCRIPT })}`,
   `/search?${query({ q: "nothing", source: SCRIPT })}`,
   `/held?${query({ within: SCRIPT })}`,
-  `/login?${query({ next: `/${SCRIPT}` })}`,
   `/${encodeURIComponent(SCRIPT)}`,
 ];
 
 test("whatever stands in a field is shown as the text it is, on every page", async () => {
   const { page } = await visit(browser, { to: junban, name: "olga" });
+  const stranger = await visit(browser, { to: junban });
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
     dialogs.push(dialog.message());
     void dialog.dismiss();
   });
-  for (const path of PAGES) {
-    await page.goto(path);
-    const found = await page.evaluate(() => ({
+  const look = async (at: Page, path: string): Promise<void> => {
+    await at.goto(path);
+    const found = await at.evaluate(() => ({
       harmed: Reflect.get(globalThis, "harmed") as unknown,
       scripts: [...document.querySelectorAll("script")].map(({ src }) => new URL(src).pathname),
       strangers: document.querySelectorAll("main img:not([alt='']), main b, main script").length,
@@ -92,7 +92,15 @@ test("whatever stands in a field is shown as the text it is, on every page", asy
       path,
       { harmed: undefined, scripts: ["/assets/console.js"], strangers: 0, handlers: 0 },
     ]);
-  }
+  };
+  for (const path of PAGES) await look(page, path);
+  await look(stranger.page, `/login?${query({ next: `/${SCRIPT}` })}`);
+  await stranger.page.getByLabel("Name").fill(SCRIPT);
+  await stranger.page.getByLabel("Password").fill(SCRIPT);
+  await stranger.page.getByRole("button").click();
+  await stranger.page.getByRole("alert").waitFor();
+  expect(await stranger.page.getByLabel("Name").inputValue()).toBe(SCRIPT.slice(0, 64));
+  expect(await stranger.page.evaluate(() => Reflect.get(globalThis, "harmed") as unknown)).toBeUndefined();
   expect(dialogs).toEqual([]);
 });
 

@@ -1,7 +1,9 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DESK, openBrowser, PROVIDED_WITHIN_MS, PHONE, visit } from "./browser-lab.ts";
+import type { Visit } from "./browser-lab.ts";
 import { consoleOfFile, freshPlace } from "./console-lab.ts";
+import { EVERY_PAGE } from "./every-page.ts";
 import { fillStage, TOLD } from "./stage.ts";
 
 const [busy, empty] = await Promise.all([freshPlace(), freshPlace()]);
@@ -12,24 +14,6 @@ beforeAll(async () => {
   browser = await openBrowser();
 }, PROVIDED_WITHIN_MS);
 afterAll(async () => browser.close());
-
-const PAGES = [
-  "/",
-  "/held",
-  "/dead",
-  "/dead?outcome=alerts",
-  "/dead?outcome=rejected",
-  "/dead?outcome=jobs",
-  "/halted",
-  "/parked",
-  "/actions",
-  "/doctor",
-  `/order?lcid=${TOLD.order}`,
-  `/order?lcid=${TOLD.halted}`,
-  `/order?lcid=${TOLD.laneHolder}`,
-  `/event?${new URLSearchParams(TOLD.haltedEvent).toString()}`,
-  "/search?q=no-such-thing",
-] as const;
 
 async function textOf(page: Page): Promise<string> {
   return page.locator("main").innerText();
@@ -115,47 +99,100 @@ test("an empty fleet says so on every page", async () => {
     "/dead?outcome=rejected": "No event was rejected",
     "/dead?outcome=jobs": "No job is dead",
     "/halted": "No order is halted",
-    "/parked": "Everything could be passed on",
+    "/parked": "Nothing is parked. Every update has been passed on.",
     "/actions": "Nobody has done anything yet",
+    "/order?lcid=S-1": "Nothing has been decided for this order",
+    "/event?source=/shop&id=1": "No event of that source and id has been decided",
+    "/search?q=S-1": "No order has that name, decided or in line",
+    // Servers of tests keep no file, and nobody works here.
+    "/doctor": "no worker is connected",
   };
   for (const [path, expected] of Object.entries(words)) {
     await page.goto(path);
     expect(await textOf(page)).toContain(expected);
   }
-  expect(complaints).toEqual([]);
+  // What is not there is no page, and a browser says so.
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
 });
 
 describe("every page", () => {
-  test("fits a phone: nothing has to be pushed sideways", async () => {
-    const { page } = await visit(browser, { to: junban, name: "olga", viewport: PHONE });
-    for (const path of [...PAGES, "/queues/look"]) {
-      await page.goto(path);
-      await page.evaluate(() => {
-        for (const details of document.querySelectorAll("main details")) details.setAttribute("open", "");
-      });
-      const [needed, given] = await page.evaluate(() => [
-        document.documentElement.scrollWidth,
-        document.documentElement.clientWidth,
-      ]);
-      expect([path, needed]).toEqual([path, given]);
+  const phone = { viewport: PHONE } as const;
+
+  /** All of them, and those that people meet before they are known. */
+  async function eachPage(
+    options: Pick<Visit, "colorScheme" | "viewport">,
+    look: (page: Page, path: string) => Promise<void>,
+  ): Promise<void> {
+    const known = await visit(browser, { to: junban, name: "olga", ...options });
+    for (const path of EVERY_PAGE) {
+      await known.page.goto(path);
+      await look(known.page, path);
     }
+    const stranger = await visit(browser, { to: junban, ...options });
+    for (const path of ["/login", "/login?undone="]) {
+      await stranger.page.goto(path);
+      await look(stranger.page, path);
+    }
+    await stranger.page.getByLabel("Name").fill("nobody");
+    await stranger.page.getByLabel("Password").fill("nothing");
+    await stranger.page.getByRole("button").click();
+    await stranger.page.getByRole("alert").waitFor();
+    await look(stranger.page, "a login that failed");
+  }
+
+  async function widths(page: Page): Promise<readonly number[]> {
+    return page.evaluate(() => {
+      for (const details of document.querySelectorAll("main details")) details.setAttribute("open", "");
+      return [document.documentElement.scrollWidth, document.documentElement.clientWidth];
+    });
+  }
+
+  test("fits a phone: nothing has to be pushed sideways", async () => {
+    await eachPage(phone, async (page, path) => {
+      const [needed, given] = await widths(page);
+      expect([path, needed]).toEqual([path, given]);
+    });
+    const { page } = await visit(browser, { to: junban, name: "olga", ...phone });
+    await page.goto("/queues/look");
+    const [needed, given] = await widths(page);
+    expect(needed).toBe(given);
   });
 
   test.each(["light", "dark"] as const)(
-    "can be read in the %s: text stands out from what is behind it",
+    "of the console's own can be read in the %s: text stands out from what is behind it",
     async (colorScheme) => {
-      const { page } = await visit(browser, { to: junban, name: "olga", colorScheme });
       const papers = new Set<string>();
-      for (const path of PAGES) {
-        await page.goto(path);
+      await eachPage({ colorScheme }, async (page, path) => {
         papers.add(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor));
         expect([path, await page.evaluate(faintTexts)]).toEqual([path, []]);
-      }
+      });
       expect([...papers]).toEqual([colorScheme === "light" ? "rgb(247, 246, 242)" : "rgb(22, 24, 29)"]);
     },
   );
 
-  test("is walked by keyboard alone: a way past the head first, and what is focused is seen", async () => {
+  test("says in which time it tells the time", async () => {
+    const cookie = await junban.logIn("vera");
+    for (const path of EVERY_PAGE) {
+      const { text } = await junban.ask(path, { cookie });
+      expect([path, text.includes("Times are in UTC.")]).toEqual([path, true]);
+    }
+  });
+
+  test("is walked by keyboard alone: what can be used comes one after the other, and is seen when it has the focus", async () => {
+    await eachPage({}, async (page, path) => {
+      const seen = await walk(page);
+      const unseen = seen.filter(({ outline }) => !/^solid [1-9]/u.test(outline));
+      expect([path, unseen]).toEqual([path, []]);
+      const usable = await page.evaluate(() => {
+        const all = document.querySelectorAll("a[href], button, input, summary, [tabindex='0']");
+        return [...all].filter((one) => one.checkVisibility() && one.getAttribute("type") !== "hidden")
+          .length;
+      });
+      expect([path, new Set(seen.map(({ number }) => number)).size]).toEqual([path, usable]);
+    });
+  });
+
+  test("has a way past its head, first of all", async () => {
     const { page } = await visit(browser, { to: junban, name: "olga", viewport: DESK });
     await page.goto("/dead");
     await page.keyboard.press("Tab");
@@ -165,21 +202,32 @@ describe("every page", () => {
     const names: string[] = [];
     for (let step = 0; step < 9; step += 1) {
       await page.keyboard.press("Tab");
-      const focused = await page.evaluate(() => {
-        const element = document.activeElement;
-        const style = element === null ? null : getComputedStyle(element);
-        return {
-          name: element?.textContent?.trim() ?? "",
-          outline: `${style?.outlineStyle} ${style?.outlineWidth}`,
-        };
-      });
-      expect(focused.outline).toMatch(/^solid [1-9]/u);
-      names.push(focused.name);
+      names.push(await page.evaluate(() => document.activeElement?.textContent?.trim() ?? ""));
     }
     expect(names.slice(0, 3)).toEqual(["Failed", "Open alerts", "Rejected"]);
     expect(names).toContain(TOLD.halted);
   });
 });
+
+/** Goes through a page by the key for it, from wherever it begins, until it comes round. */
+async function walk(page: Page): Promise<readonly { number: number; outline: string }[]> {
+  const seen: { number: number; outline: string }[] = [];
+  for (let step = 0; step < 400; step += 1) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (element === null || element === document.body) return null;
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      return {
+        number: [...document.querySelectorAll("*")].indexOf(element),
+        outline: `${outlineStyle} ${outlineWidth}`,
+      };
+    });
+    if (focused !== null && focused.number === seen[0]?.number) return seen;
+    if (focused !== null) seen.push(focused);
+  }
+  return seen;
+}
 
 /** Texts whose contrast is below WCAG's 4.5, as `text: contrast`. Runs in the page. */
 function faintTexts(): string[] {
