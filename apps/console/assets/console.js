@@ -65,9 +65,9 @@ function follow(element) {
 
 /** All of it or nothing, so that the clock tells the truth. What is being pressed stays; false then. */
 function show(parts) {
-  const places = Object.entries(parts).map(([id, text]) => [document.querySelector(`#${id}`), text]);
-  if (places.some(([place]) => place.querySelector(":active") !== null)) return false;
-  for (const [place, text] of places) {
+  if (document.querySelector("main :active") !== null) return false;
+  for (const [id, text] of Object.entries(parts)) {
+    const place = document.querySelector(`#${id}`);
     if (place.dataset.shown === text) continue;
     const isFocused = place.contains(document.activeElement);
     const name = document.activeElement?.getAttribute("href");

@@ -41,8 +41,8 @@ export function numberOf(request: { readonly query: unknown }, name: string): nu
 
 /** A path of the console's own, whatever an address asks for: `//host` and `/\host` are other places to a browser. */
 export function localPath(path: string | null): string {
-  if (path === null || !/^\/[!-~]*$/.test(path) || path.includes("\\") || !URL.canParse(path, HERE))
-    return "/";
+  const isPath = path !== null && /^\/[!-~]*$/.test(path) && !path.includes("\\");
+  if (!isPath || !URL.canParse(path, HERE)) return "/";
   // What counts is where a browser ends up: `/..//host` is such a place too.
   const { origin, pathname, search } = new URL(path, HERE);
   return origin === HERE && !pathname.startsWith("//") ? `${pathname}${search}` : "/";

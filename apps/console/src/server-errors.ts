@@ -50,8 +50,8 @@ function awayOf(error: unknown): string | null {
     return "Redis does not answer.";
   }
   if (error instanceof OrderStoreError) {
-    if (error.code === "POOL_BUSY")
-      return "Postgres does not answer, or is asked too much at once. Try again in a moment.";
+    // With one that does not answer all connections wait, too.
+    if (error.code === "POOL_BUSY") return "Postgres does not answer, or is asked too much at once.";
     if (error.code === "CONNECTION_LOST" || error.code === "TRIP_TIMEOUT") return "Postgres does not answer.";
   }
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;

@@ -30,6 +30,13 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     tests: [{ file: ACCESS, title: "may not act at" }],
   },
   {
+    promise: "whoever may only look is offered no act",
+    file: `${SRC}/pages/act-forms.ts`,
+    guard: 'reader.role !== "operator" || outcome === "applied"',
+    without: 'outcome === "applied"',
+    tests: [{ file: ACCESS, title: "no button that acts, where an operator sees them" }],
+  },
+  {
     promise: "whoever may only look reaches no button of the raw queues",
     file: `${SRC}/routes/queues.ts`,
     guard: 'const access = isReadOnly && isLook ? "viewer" : "board";',
@@ -144,7 +151,7 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   {
     promise: "what is being pressed on a page is not taken away",
     file: "apps/console/assets/console.js",
-    guard: 'if (places.some(([place]) => place.querySelector(":active") !== null)) return false;',
+    guard: 'if (document.querySelector("main :active") !== null) return false;',
     without: "",
     tests: [{ file: LIVE, title: "what is being pressed is there" }],
   },

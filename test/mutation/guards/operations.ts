@@ -34,8 +34,8 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
   {
     promise: "a type that nobody knows is shown escaped",
     file: `${SRC}/doctor/judge-fleet.ts`,
-    guard: "excerptOf(type).slice(0, TYPE_SHOWN)",
-    without: "type.slice(0, TYPE_SHOWN)",
+    guard: "shortened(excerptOf(type))",
+    without: "shortened(type)",
     tests: [{ file: DOCTOR, title: "types that nobody knows are free text" }],
   },
   {

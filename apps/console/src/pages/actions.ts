@@ -40,7 +40,7 @@ export function actionsPage(
   return page({ title: "Actions", reader, at: "/actions", content });
 }
 
-const ON_EVENTS: readonly string[] = ["replay", "drop", "acknowledge"];
+const ON_EVENTS: ReadonlySet<string> = new Set(["replay", "drop", "acknowledge"]);
 
 /** Leads to what was acted on. Search takes an event as the record names it, and says so where it is gone by now. */
 function targetOf({ act, target }: ActionReport): Html {
@@ -48,7 +48,7 @@ function targetOf({ act, target }: ActionReport): Html {
     act === "free lane"
       ? orderPath(target.split(", held by ")[0] ?? "")
       : `/search?${new URLSearchParams({ q: target }).toString()}`;
-  const isFound = act === "free lane" || (ON_EVENTS.includes(act) && !target.startsWith("job:"));
+  const isFound = act === "free lane" || (ON_EVENTS.has(act) && !target.startsWith("job:"));
   return isFound
     ? html`<a class="name" href="${path}">${target}</a>`
     : html`<span class="name">${target}</span>`;
