@@ -260,6 +260,35 @@ test("a held lane is freed behind what that does, on record, and only of the hol
   expect((await lanes.inspect(TOLD.laneHolder)).holder).toBeNull();
 });
 
+test("an order's lane shows when its lock was renewed, and a freed one says that a job that waited was woken", async () => {
+  const redis = freshRedis().connect();
+  const gone = createLanes({ redis, prefix: place.prefix });
+  const waiting = createLanes({ redis, prefix: place.prefix, waitMs: 30_000, wordMs: 30_000 });
+  const ending = new AbortController();
+  onTestFinished(async () => {
+    ending.abort();
+    await Promise.all([gone.close(), waiting.close()]);
+  });
+  await gone.enter("R-1");
+  const page = "/order?lcid=R-1";
+  const renewed = async () => / <dt>Renewed<\/dt> <dd>(.*?)<\/dd>/u.exec((await read(page, olga)).text)?.[1];
+  await expect.poll(renewed).toMatch(/^(?:\d+ ms|[0-4]\.\d s) ago ?$/u);
+  await expect
+    .poll(async () => {
+      // As if nobody had renewed it for a while.
+      await redis.pexpire(`${place.prefix}:lock:{R-1}`, 4_000);
+      return renewed();
+    })
+    .toMatch(/^<span class="chip wait">6\.\d s ago/u);
+  const request = { key: "k", body: "b" };
+  const standing = waiting.stand("R-1", request, { signal: ending.signal });
+  await expect.poll(async () => (await waiting.inspect("R-1")).seats).toBe(1);
+  const { holder } = await waiting.inspect("R-1");
+  const freed = await act("/acts/free-lane", { lcid: "R-1", holder: holder ?? "" });
+  expect(freed.text).toContain("The lock is dropped, and a job that waited for it was woken.");
+  expect((await standing).kind).toBe("turn");
+});
+
 test("the doctor's findings stand on a page, with what they mean and what to do", async () => {
   const { status, text } = await read("/doctor");
   expect(status).toBe(200);
