@@ -28,8 +28,11 @@ export function haltedPage(halted: Listed<HaltedOrder>, { reader, notice, back }
                 title: "Failed event",
                 of: ({ failure }) => (failure === null ? "none any more" : eventLink(failure)),
               },
-              { title: "Type", of: ({ failure }) => failure?.type },
-              { title: "Reason", of: ({ failure }) => reasonWords(failure?.reason) },
+              {
+                title: "Reason",
+                of: ({ failure }) =>
+                  html`${reasonWords(failure?.reason)}<br /><small>${failure?.type}</small>`,
+              },
               { title: "Since", of: ({ failure, updatedAt }) => time(failure?.decidedAt ?? updatedAt) },
               { title: "Waiting behind", isNumber: true, of: ({ held }) => count(held) },
               ...actsColumn<HaltedOrder>(reader, ({ failure }) =>

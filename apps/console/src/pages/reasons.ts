@@ -62,13 +62,15 @@ export function reasonWords(reason: string | null | undefined): Html {
 export function reasonsPage(reader: Reader): Html {
   const content = html`<h1>Reasons</h1>
     <p class="lead">Why events are held, rejected or failed, by the code that stands beside each.</p>
-    ${table(
-      "Reasons",
-      [
-        { title: "Reason", of: ([code]) => html`<span class="why" id="${code}">${code}</span>` },
-        { title: "Means", of: ([, words]) => words },
-      ],
-      Object.entries(REASON_WORDS),
-    )}`;
+    <div class="reasons">
+      ${table(
+        "Reasons",
+        [
+          { title: "Reason", of: ([code]) => html`<span class="why" id="${code}">${code}</span>` },
+          { title: "Means", of: ([, words]) => words },
+        ],
+        Object.entries(REASON_WORDS),
+      )}
+    </div>`;
   return page({ title: "Reasons", reader, content });
 }
