@@ -177,7 +177,7 @@ test("a place that no fleet ever used is told as such, and not as a calm fleet",
   const cookie = await elsewhere.logIn("vera");
   for (const [path, words] of [
     ["/", "No queue was ever used under the prefix"],
-    ["/doctor", "no queue was ever used under this prefix"],
+    ["/doctor", `no queue was ever used under the prefix ${place.prefix}-mistyped in this Redis`],
   ] as const) {
     expect((await elsewhere.ask(path, { cookie })).text).toContain(words);
     expect((await read(path)).text).not.toContain(words);

@@ -80,6 +80,7 @@ const LANE = {
 const FLEET: FleetFacts = {
   workers: 2,
   isUsed: true,
+  prefix: "junban",
   queued: 40,
   untouched: 4,
   deadJobs: 0,

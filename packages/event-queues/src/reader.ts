@@ -42,6 +42,8 @@ export interface DeadJob {
 
 /** Every method rejects with a QueueUnavailableError when Redis does not answer. */
 export interface QueueReader {
+  /** Under which it looks. */
+  readonly prefix: string;
   counts(): Promise<Readonly<Record<Family, FamilyCounts>>>;
   /** Families whose queue somebody paused, so that no process fetches from it. */
   paused(): Promise<readonly Family[]>;
@@ -74,11 +76,11 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
 class FamiliesReader implements QueueReader {
   readonly #redis: Redis;
   readonly #queues: FamilyQueues;
-  readonly #prefix: string;
+  readonly prefix: string;
   readonly #timeoutMs: number;
 
   constructor({ redis, prefix = QUEUE_PREFIX, timeoutMs = 5_000 }: QueueReaderOptions) {
-    this.#prefix = prefix;
+    this.prefix = prefix;
     this.#timeoutMs = timeoutMs;
     this.#redis = openConnection(redis, answeringSettings({ timeoutMs }));
     // Each question answers for itself.
@@ -142,7 +144,7 @@ class FamiliesReader implements QueueReader {
 
   async workers(): Promise<number | null> {
     return this.#ask(async () => {
-      const starts = FAMILIES.map((family) => consumerConnectionPrefix({ prefix: this.#prefix, family }));
+      const starts = FAMILIES.map((family) => consumerConnectionPrefix({ prefix: this.prefix, family }));
       const connected = await connectedConsumers(this.#redis);
       return connected === null
         ? null
@@ -151,11 +153,11 @@ class FamiliesReader implements QueueReader {
   }
 
   async updates(): Promise<UpdateBacklog> {
-    return this.#ask(async () => backlogOf(this.#redis, this.#prefix));
+    return this.#ask(async () => backlogOf(this.#redis, this.prefix));
   }
 
   async forgetUpdates(name: string): Promise<void> {
-    await unsubscribeUpdates({ redis: this.#redis, prefix: this.#prefix, name });
+    await unsubscribeUpdates({ redis: this.#redis, prefix: this.prefix, name });
   }
 
   async server(): Promise<RedisFacts> {

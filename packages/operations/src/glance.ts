@@ -14,6 +14,7 @@ export interface QueuesNow {
   readonly workers: number | null;
   /** False when no queue was ever used under the prefix: it may be another fleet's, or mistyped. */
   readonly isUsed: boolean;
+  readonly prefix: string;
   readonly backlog: Readonly<Record<Family, FamilyCounts>>;
   /** Families whose queue somebody paused. */
   readonly paused: readonly Family[];
@@ -42,7 +43,7 @@ export async function readGlance(
         queues.counts(),
         queues.paused(),
       ]);
-      return { workers, isUsed, backlog, paused };
+      return { prefix: queues.prefix, workers, isUsed, backlog, paused };
     }),
     answerTo(() => readBusyLanes(lanes, { shown: DEEPEST_SHOWN })),
     answerTo(async () => {

@@ -64,7 +64,7 @@ function figures({ glance, speed }: Look): Html {
       queues.kind === "known" &&
       !queues.value.isUsed &&
       html`<p class="notice wait">
-        No queue was ever used under the prefix of this console in its Redis: look at
+        No queue was ever used under the prefix <code>${queues.value.prefix}</code> in this Redis: look at
         <code>JUNBAN_PREFIX</code> and <code>REDIS_URL</code>.
       </p>`
     }

@@ -32,6 +32,7 @@ export interface FleetFacts {
   readonly workers: number | null;
   /** False when no queue was ever used under the prefix. */
   readonly isUsed: boolean;
+  readonly prefix: string;
   /** Jobs that are not done yet, those that run included. */
   readonly queued: number;
   /** Of these, jobs that no worker has looked at yet. */
@@ -120,6 +121,7 @@ async function readFleetFacts(
   return {
     workers,
     isUsed,
+    prefix: queues.prefix,
     queued: families.reduce(
       (sum, { waiting, prioritized, active, delayed }) => sum + waiting + prioritized + active + delayed,
       0,

@@ -32,13 +32,13 @@ export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[
   ].map((judgement) => ({ about: "fleet", ...judgement }));
 }
 
-function judgeService({ workers, isUsed, queued, paused }: FleetFacts): Judgement[] {
+function judgeService({ workers, isUsed, prefix, queued, paused }: FleetFacts): Judgement[] {
   const found: Judgement[] = [];
   if (!isUsed) {
     found.push({
       code: "PREFIX_UNUSED",
       severity: "warning",
-      says: "no queue was ever used under this prefix in this Redis",
+      says: `no queue was ever used under the prefix ${prefix} in this Redis`,
       means: "this is a new fleet, or another one's place is looked at",
       fix: "look at JUNBAN_PREFIX and REDIS_URL",
     });
