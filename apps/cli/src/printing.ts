@@ -1,12 +1,12 @@
 import { harmlessJson } from "@junban/operations";
-import { drawFacts, drawTable, drawText, type Cell } from "./table.ts";
+import { drawFacts, drawTable, drawText, type Cell, type Column } from "./table.ts";
 
 /** Where a command prints: results go to `out`, what happens on the way to `progress`. */
 export interface Printer {
   out(text: string): void;
   note(text: string): void;
   /** A table that fits the terminal, and is whole where there is none. */
-  table(head: readonly string[], rows: readonly (readonly Cell[])[]): void;
+  table(head: readonly Column[], rows: readonly (readonly Cell[])[]): void;
   /** Facts as aligned lines, which fit the terminal. */
   facts(pairs: readonly (readonly [string, Cell])[]): void;
   /** A sentence behind `indent`, in as many lines as the terminal needs. */
@@ -89,8 +89,4 @@ export function money(minor: number, currency: string | null): string {
     maximumFractionDigits: digits,
   });
   return `${amount.format(minor / 10 ** digits)} ${currency}`;
-}
-
-export function moment(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
 }

@@ -109,9 +109,16 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
   {
     promise: "what is printed in a table cannot move the cursor",
     file: "apps/cli/src/table.ts",
-    guard: "row.map((cell) => printable(cell))",
-    without: 'row.map((cell) => String(cell ?? "–"))',
+    guard: "return printable(cell);",
+    without: "return String(cell);",
     tests: [{ file: "test/cli/table.test.ts", title: "escapes what would move the cursor" }],
+  },
+  {
+    promise: "what people copy from a table is never cut",
+    file: "apps/cli/src/table.ts",
+    guard: "isCuttable ? Math.min(natural, limit) : natural",
+    without: "Math.min(natural, limit)",
+    tests: [{ file: "test/cli/table.test.ts", title: "never cuts what people copy" }],
   },
   {
     promise: "the rights that the fleet is given in Redis are enough for its upkeep",

@@ -7,7 +7,7 @@ import { agree } from "../confirm.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, noteReasons, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
-import { counted, moment, type Printer } from "../printing.ts";
+import { counted, type Printer } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 export function registerDlq({ program, env }: Registration): void {
@@ -174,9 +174,12 @@ function list(printer: Printer, events: readonly DeadLetter[], jobs: readonly De
       event.reason,
       event.alert ? "open" : null,
       event.detail,
-      moment(event.decidedAt),
+      event.decidedAt,
     ]);
-    printer.table(["outcome", "order", "type", "source", "id", "reason", "alert", "detail", "decided"], rows);
+    printer.table(
+      ["outcome", "order", "type", "source", "id", "reason", "alert", { cuttable: "detail" }, "decided"],
+      rows,
+    );
   }
   if (events.length > 0 && jobs.length > 0) printer.out("");
   if (jobs.length > 0) {
@@ -184,8 +187,8 @@ function list(printer: Printer, events: readonly DeadLetter[], jobs: readonly De
       `${JOB_SOURCE}${job.family}`,
       job.id,
       job.reason,
-      new Date(job.failedAtMs).toISOString(),
+      new Date(job.failedAtMs),
     ]);
-    printer.table(["job", "id", "reason", "failed"], rows);
+    printer.table(["job", "id", { cuttable: "reason" }, "failed"], rows);
   }
 }

@@ -1,6 +1,6 @@
 import { withSetting, type Registration } from "../command.ts";
 import { durationMs } from "../duration.ts";
-import { count, moment } from "../printing.ts";
+import { count } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 export function registerHeld({ program, env }: Registration): void {
@@ -23,8 +23,7 @@ export function registerHeld({ program, env }: Registration): void {
           return printer.out(`nothing is ${further}`);
         }
         const rows = held.map(
-          ({ lcid, type, source, id, reason, until }) =>
-            [lcid, type, source, id, reason, moment(until)] as const,
+          ({ lcid, type, source, id, reason, until }) => [lcid, type, source, id, reason, until] as const,
         );
         printer.table(["order", "type", "source", "id", "waits for", "until"], rows);
         if (held.length === limit) printer.note(`only the first ${limit}; see --limit`);

@@ -37,7 +37,7 @@ export function registerLanes({ program, env }: Registration): void {
         if (options.json === true) return printer.json({ ...busy, lanes: deepest.map(withTurnsLost) });
         if (deepest.length === 0) return printer.out("no lane is busy");
         printer.table(
-          ["order", "requests", "jobs waiting", "holder", "lease left", "turns lost in a row"],
+          ["order", "requests", "jobs waiting", { cuttable: "holder" }, "lease left", "turns lost in a row"],
           deepest.map(rowOf),
         );
         if (busy.busy > deepest.length) {
@@ -142,7 +142,7 @@ function print(printer: Printer, lane: LaneInFull, { skip }: { readonly skip: nu
   if (line.length > 0) {
     printer.out("");
     printer.table(
-      ["place", "age", "type", "source", "id", "job", "request key"],
+      ["place", "age", "type", "source", "id", "job", { cuttable: "request key" }],
       line.map(({ place, key, event, publishedAtMs, seated }) => [
         place,
         publishedAtMs === null ? null : lasting(Math.max(0, nowMs - publishedAtMs)),
@@ -160,8 +160,8 @@ function print(printer: Printer, lane: LaneInFull, { skip }: { readonly skip: nu
   if (leftOutcomes.length > 0) {
     printer.out("");
     printer.table(
-      ["outcome nobody came for", "left", "request key"],
-      leftOutcomes.map(({ value, leftAtMs, key }) => [value, new Date(leftAtMs).toISOString(), key]),
+      ["outcome nobody came for", "left", { cuttable: "request key" }],
+      leftOutcomes.map(({ value, leftAtMs, key }) => [value, new Date(leftAtMs), key]),
     );
     if (leftOutcomes.length < outcomes) printer.note(`only ${leftOutcomes.length} of ${outcomes} outcomes`);
   }

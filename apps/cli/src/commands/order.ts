@@ -2,7 +2,7 @@ import { printable } from "@junban/operations";
 import type { EventReport, OrderReport } from "@junban/order-store";
 import { withSetting, type Registration } from "../command.ts";
 import { FoundWrong } from "../exit.ts";
-import { moment, money, type Printer } from "../printing.ts";
+import { money, type Printer } from "../printing.ts";
 
 export function registerOrder({ program, env }: Registration): void {
   program
@@ -62,8 +62,8 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
     ["captured", amount(order.capturedMinor)],
     ["voided", amount(order.voidedMinor)],
     ["refunded", amount(order.refundedMinor)],
-    ["placed", moment(order.placedAt)],
-    ["changed", moment(order.updatedAt)],
+    ["placed", order.placedAt],
+    ["changed", order.updatedAt],
   ]);
   const obligations = [
     order.refundDueMinor > 0 ? `refund ${amount(order.refundDueMinor)}` : null,
@@ -97,7 +97,7 @@ function print(printer: Printer, order: OrderReport, history: readonly EventRepo
   }
   if (order.heldEvents.length > 0) {
     const rows = order.heldEvents.map(
-      ({ type, source, id, reason, until }) => [type, source, id, reason, moment(until)] as const,
+      ({ type, source, id, reason, until }) => [type, source, id, reason, until] as const,
     );
     printer.out("");
     printer.table(["held event", "source", "id", "waits for", "until"], rows);
@@ -117,7 +117,7 @@ function printHistory(printer: Printer, history: readonly EventReport[]): void {
       event.source,
       event.id,
       event.reason,
-      moment(event.decidedAt),
+      event.decidedAt,
     ]),
   );
 }
@@ -132,9 +132,9 @@ function describeEvent(printer: Printer, event: EventReport): void {
     ["detail", event.detail],
     ["version", event.version],
     ["arrival", event.arrival],
-    ["published", moment(event.publishedAt)],
-    ["decided", moment(event.decidedAt)],
-    ["waits until", moment(event.deferredUntil)],
+    ["published", event.publishedAt],
+    ["decided", event.decidedAt],
+    ["waits until", event.deferredUntil],
     ["alert", event.alert ? "yes: acknowledge it with junban dlq drop" : "no"],
     ["decided by", event.worker],
     ["excerpt", event.raw],

@@ -5,7 +5,8 @@ import { withSetting, type Registration, type Setting } from "../command.ts";
 import { agree } from "../confirm.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
-import { count, moment } from "../printing.ts";
+import { count } from "../printing.ts";
+import type { Cell } from "../table.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 const ALL_LIMIT = 100_000;
@@ -23,7 +24,7 @@ export function registerParked({ program, env }: Registration): void {
         const news = await services.store().listParked({ limit });
         if (options.json === true) return printer.json({ parked: news, limit });
         if (news.length === 0) return printer.out("nothing is parked");
-        printer.table(["number", "order", "version", "parked", "reason"], news.map(rowOf));
+        printer.table(["number", "order", "version", "parked", { cuttable: "reason" }], news.map(rowOf));
         if (news.length === limit) printer.note(`only the first ${limit}; see --limit`);
       });
     });
@@ -146,6 +147,6 @@ function someOf(ids: readonly number[]): string {
   return ids.length > 20 ? `${first} and ${count(ids.length - 20)} more` : first;
 }
 
-function rowOf({ id, lcid, version, parkedAt, reason }: ParkedNews): readonly (string | number | null)[] {
-  return [id, lcid, version, moment(parkedAt), reason];
+function rowOf({ id, lcid, version, parkedAt, reason }: ParkedNews): readonly Cell[] {
+  return [id, lcid, version, parkedAt, reason];
 }
