@@ -161,6 +161,18 @@ describe("exit codes and messages", () => {
     }
   });
 
+  test("what cannot be the name of an order ends with 2 and says what one looks like, without repeating all of it", async () => {
+    for (const args of [
+      ["order", "A%"],
+      ["audit", "A-1", "x".repeat(100_000)],
+    ]) {
+      const run = await shell.junban(args);
+      expect(run.code, args.join(" ")).toBe(2);
+      expect(run.err).toContain("names no order: a name has 1 to 128 characters of ");
+      expect(run.err.length).toBeLessThan(1_000);
+    }
+  });
+
   test("a duration or a number nobody can mean ends with 2 and says what to write", async () => {
     for (const args of [
       ["wait-idle", "--timeout", "soon"],

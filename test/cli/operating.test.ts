@@ -107,6 +107,21 @@ describe("looking at orders and putting them right", () => {
     });
   });
 
+  test("an event is found by its id alone; of several each is listed with its source", async () => {
+    const [source, id] = ["/payments", "c-1"];
+    await apply("A", [placed("A", { source, id }), captured("A", "c-2", null)]);
+    expect((await shell.junban(["event", "c-2"])).out).toMatch(/event +\/shop c-2\n/u);
+    await apply("B", [placed("B"), captured("B", "c-1", null)]);
+    const run = await shell.junban(["event", "c-1"]);
+    expect(run.out).toMatch(/applied +A +order\.placed +\/payments +c-1/u);
+    expect(run.out).toMatch(/applied +B +payment\.captured +\/shop +c-1/u);
+    expect((await shell.junban(["event", "c-1", "--json"])).json()).toMatchObject({
+      events: expect.arrayContaining([expect.objectContaining({ source, id })]) as unknown,
+    });
+    const none = await shell.junban(["event", "c-3"]);
+    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/^no event c-3 is on record: /u)]);
+  });
+
   test("held lists what waits, and --due-within narrows it", async () => {
     await apply("A", [placed("A"), captured("A", "c-1", "a-1")]);
     expect((await shell.junban(["held"])).out).toContain("AUTHORIZATION_NOT_SEEN");
@@ -153,6 +168,9 @@ describe("looking at orders and putting them right", () => {
     await apply("A", [authorized("A", "a-1"), captured("A", "c-1", "a-1")]);
     const listed = await shell.junban(["dlq"]);
     expect(listed.out).toMatch(/failed +A +order\.placed +\/shop +p +DECISION_FAILED/u);
+    const halted = await shell.junban(["order", "A"]);
+    expect(halted.out).toMatch(/^FAILED order\.placed \/shop p: DECISION_FAILED/mu);
+    expect(halted.out).toMatch(/payment\.captured +\/shop +c-1 +the failed event \(BLOCKED\)/u);
     const replayed = await shell.junban(["dlq", "replay", "/shop", "p"]);
     expect(replayed.code).toBe(0);
     expect(replayed.out).toContain("applied; 2 blocked events decided after it");
@@ -252,6 +270,17 @@ describe("looking at orders and putting them right", () => {
       purged: 1,
     });
     expect(await store.readOrder("DONE")).toBeNull();
+    const purged = /^DONE was finished, and purged on \d{4}-\S+Z: its events are gone/mu;
+    const order = await shell.junban(["order", "DONE"]);
+    expect([order.code, purged.test(order.err)]).toEqual([1, true]);
+    const audit = await shell.junban(["audit", "DONE", "OPEN", "NONE"]);
+    expect([audit.code, purged.test(audit.out)]).toEqual([1, true]);
+    expect(audit.out).toContain("NONE: no such order");
+    expect((await shell.junban(["audit", "DONE", "--json"])).json()).toMatchObject({
+      missing: [],
+      purged: [{ lcid: "DONE" }],
+    });
+    expect((await shell.junban(["event", "/shop", "e-1"])).err).toContain("or its order was purged");
     expect(await store.readOrder("OPEN")).not.toBeNull();
   });
 

@@ -57,6 +57,7 @@ export type {
   OrderReport,
   Outcome,
   ParkedNews,
+  PurgedOrder,
   PutBackResult,
   Settled,
   StandingEvent,

@@ -13,7 +13,7 @@ import { beginAction, endAction, listActions, readAction } from "./operator-acti
 import type { Policy } from "./order-work.ts";
 import { ringOutbox } from "./outbox.ts";
 import { listParked, putBackParked } from "./parking.ts";
-import { purgeableOrders, purgeOne } from "./purging.ts";
+import { purgeableOrders, purgeOne, readPurged } from "./purging.ts";
 import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
 import { createPool, endPool, type SessionLimits } from "./session.ts";
 import { bind, db, statement } from "./statement.ts";
@@ -33,6 +33,7 @@ import type {
   OperatorResult,
   OrderReport,
   ParkedNews,
+  PurgedOrder,
   PutBackResult,
   StoreGauges,
   StorePulse,
@@ -149,6 +150,8 @@ export interface OrderStore {
   purgeable(options: MaintenanceLocator & { olderThanMs: number }): Promise<readonly string[]>;
   /** Deletes one finished order and its events and leaves a tombstone; false when it is not finished or not there. */
   purgeOne(lcid: string): Promise<boolean>;
+  /** Those of the orders that were purged, and when; of their events nothing is on record. */
+  readPurged(lcids: readonly string[]): Promise<readonly PurgedOrder[]>;
   /** Connections in use now. */
   poolInUse(): number;
   /** Ends all connections; bounded even when the server does not answer. */
@@ -271,6 +274,7 @@ function questions(context: MaintenanceContext): Questions {
     readUnknown: () => readUnknown(context),
     listHalted: (query) => listHalted(context, query),
     listParked: (query) => listParked(context, query),
+    readPurged: (lcids) => readPurged(context, lcids),
     gauges: () => gauges(context),
     pulse: (options) => pulse(context, options),
     summary: () => summary(context),
@@ -293,6 +297,7 @@ type Questions = Pick<
   | "readUnknown"
   | "listHalted"
   | "listParked"
+  | "readPurged"
   | "gauges"
   | "pulse"
   | "summary"

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { committed, NotCommittedError } from "./errors.ts";
-import type { MaintenanceContext } from "./locked-order.ts";
+import { ask, type MaintenanceContext } from "./locked-order.ts";
 import { BEGIN, COMMIT, Session } from "./session.ts";
-import { bind, db, statement } from "./statement.ts";
+import { anyOf, bind, db, statement } from "./statement.ts";
+import type { PurgedOrder } from "./types.ts";
 
 /** Deleting finished orders, one at a time, each leaving a tombstone that answers for it. */
 
@@ -50,6 +51,22 @@ const deleteEvents = statement<{ lcid: string }>()("delete_events", ({ lcid }) =
 const deleteOrder = statement<{ lcid: string }>()("delete_order", ({ lcid }) =>
   db.deleteFrom("orders").where("lcid", "=", lcid),
 );
+
+const tombstones = statement<{ lcids: readonly string[] }>()("tombstones", ({ lcids }) =>
+  db
+    .selectFrom("purged_orders")
+    .select(["lcid", "purged_at"])
+    .where("lcid", "=", anyOf(lcids))
+    .orderBy("lcid"),
+);
+
+export async function readPurged(
+  asker: Pick<MaintenanceContext, "pool" | "limits">,
+  lcids: readonly string[],
+): Promise<readonly PurgedOrder[]> {
+  const rows = await ask(asker, bind(tombstones, { lcids }));
+  return rows.map(({ lcid, purged_at }) => ({ lcid, purgedAt: purged_at }));
+}
 
 /** Outbox rows stay: what was not published yet still is to be. */
 export async function purgeOne({ pool, limits }: MaintenanceContext, lcid: string): Promise<boolean> {

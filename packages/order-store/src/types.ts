@@ -195,6 +195,12 @@ export interface UnknownEvents {
   readonly types: readonly string[];
 }
 
+/** An order that was finished and deleted with its events. */
+export interface PurgedOrder {
+  readonly lcid: string;
+  readonly purgedAt: Date;
+}
+
 /** An order that stands behind a failed event. */
 export interface HaltedOrder {
   readonly lcid: string;

@@ -17,6 +17,7 @@ export {
 } from "./envelope.ts";
 export { interpret, type Interpretation } from "./interpret.ts";
 export { excerptOf } from "./excerpt.ts";
+export { isLcid, LCID_RULE } from "./text-rules.ts";
 export { requestOf, sameBody, type OrderRequest } from "./request.ts";
 export { traceContextOf, type TraceContext } from "./trace-context.ts";
 export {

@@ -23,10 +23,17 @@ export function registerHeld({ program, env }: Registration): void {
           return printer.out(`nothing is ${further}`);
         }
         const rows = held.map(
-          ({ lcid, type, source, id, reason, until }) => [lcid, type, source, id, reason, until] as const,
+          ({ lcid, type, source, id, reason, until }) =>
+            [lcid, type, source, id, waitsFor(reason), until] as const,
         );
         printer.table(["order", "type", "source", "id", "waits for", "until"], rows);
         if (held.length === limit) printer.note(`only the first ${limit}; see --limit`);
       });
     });
+}
+
+/** Most reasons name what is waited for; two only say how it waits. */
+export function waitsFor(reason: string): string {
+  if (reason === "BLOCKED") return "the failed event (BLOCKED)";
+  return reason === "UNSUPPORTED" ? "a newer build (UNSUPPORTED)" : reason;
 }
