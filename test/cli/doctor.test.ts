@@ -21,7 +21,7 @@ test("doctor ends with 1 when something is wrong, and tells each finding with it
   expect((await shell.junban(["doctor", "--json"])).json()).toMatchObject({
     isWhole: true,
     findings: expect.arrayContaining([
-      expect.objectContaining({ code: "NO_WORKERS", severity: "warning" }),
+      expect.objectContaining({ code: "PREFIX_UNUSED", severity: "warning" }),
     ]) as unknown,
     facts: { redis: { kind: "read" }, postgres: { kind: "read" }, fleet: { kind: "read" } },
   });

@@ -34,6 +34,7 @@ const POSTGRES: StoreHealth = {
   versionNumber: 180_002,
   version: "18.2",
   isReplica: false,
+  isReadOnly: false,
   fsync: "on",
   fullPageWrites: "on",
   synchronousCommit: "on",
@@ -94,7 +95,7 @@ const FLEET: FleetFacts = {
   overdue: 0,
   halfReleased: 0,
   losing: [{ ...LANE, tries: 2, holder: "t", leaseLeftMs: 900 }],
-  standing: { count: 0, longest: [] },
+  standing: { count: 0, doOthersMove: true, longest: [] },
 };
 
 function facts({
@@ -161,7 +162,8 @@ describe("of Redis", () => {
 
 describe("of Postgres", () => {
   test.each<[string, Partial<StoreHealth>, string]>([
-    ["a replica", { isReplica: true }, "wrong POSTGRES_IS_REPLICA"],
+    ["a replica", { isReplica: true, isReadOnly: true }, "wrong POSTGRES_IS_REPLICA"],
+    ["a server that was set to read-only", { isReadOnly: true }, "wrong POSTGRES_READ_ONLY"],
     ["fsync off", { fsync: "off" }, "wrong POSTGRES_FSYNC_OFF"],
     ["full_page_writes off", { fullPageWrites: "off" }, "wrong POSTGRES_FULL_PAGE_WRITES_OFF"],
     ["synchronous_commit off", { synchronousCommit: "off" }, "wrong POSTGRES_COMMIT_NOT_FORCED"],
@@ -232,12 +234,12 @@ describe("of the fleet", () => {
     updates: { ...FLEET.updates, names: [{ name: "billing", waiting, failed: 0, consumers: 0 }] },
   });
   const standing = (headAgeMs: number): Partial<FleetFacts> => ({
-    standing: { count: 5, longest: [{ lcid: "A-1", depth: 2, headAgeMs }] },
+    standing: { count: 5, doOthersMove: true, longest: [{ lcid: "A-1", depth: 2, headAgeMs }] },
   });
   test.each<[string, Partial<FleetFacts>, string]>([
     ["no worker while jobs wait", { workers: 0 }, "wrong NO_WORKERS"],
     ["no worker while nothing waits", { workers: 0, queued: 0 }, "warning NO_WORKERS"],
-    ["a prefix that nobody ever used", { isUsed: false }, "warning PREFIX_UNUSED"],
+    ["a prefix that nobody ever used", { isUsed: false, workers: 0, queued: 0 }, "warning PREFIX_UNUSED"],
     ["a paused queue", { paused: ["payment"] }, "wrong QUEUES_PAUSED"],
     ["halted orders", gauges({ halted: 2, failed: 2 }), "wrong ORDERS_HALTED"],
     ["overdue held events", { overdue: 3 }, "warning UPKEEP_BEHIND"],
@@ -292,6 +294,17 @@ describe("of the fleet", () => {
     const [finding] = judge(facts({ fleet: standing(400_000) }));
     expect(finding?.says).toBe("5 lanes do not move, one for 7 min: A-1, …");
     expect(finding?.fix).toContain("junban lane A-1");
+    expect(finding?.means).toMatch(/others go on$/u);
+  });
+
+  test("others are said to go on only where they do", () => {
+    const [lane] = standing(400_000).standing?.longest ?? [];
+    const fleet = { standing: { count: 1, doOthersMove: false, longest: lane === undefined ? [] : [lane] } };
+    expect(judge(facts({ fleet }))[0]?.means).toMatch(/these orders wait, and no other moves$/u);
+  });
+
+  test("a prefix that nobody ever used is named", () => {
+    expect(judge(facts({ fleet: { isUsed: false } }))[0]?.says).toContain("under the prefix junban in");
   });
 
   test("lanes do not stand still while their jobs have not come round, or nobody is there at all", () => {

@@ -20,7 +20,7 @@ test("servers that keep no file, and a fleet without workers, are found as they 
   // The run's own servers: fast, and good for nothing that should last.
   const found = findings.map(({ code, severity }) => `${severity} ${code}`);
   expect(found).toContain("wrong REDIS_WITHOUT_FILE");
-  expect(found).toContain("warning NO_WORKERS");
+  expect(found).toContain("warning PREFIX_UNUSED");
   expect(findings.filter(({ about }) => about === "clocks")).toEqual([]);
 });
 
@@ -72,6 +72,6 @@ test("a lane whose head is old and does not move is found; one that moves is not
   };
   const { facts } = await examined({ ...fleet, lanes: moving });
   const standing = facts.fleet.kind === "read" ? facts.fleet.value.standing : null;
-  expect(standing).toMatchObject({ count: 1, longest: [{ lcid: "STANDS", depth: 2 }] });
+  expect(standing).toMatchObject({ count: 1, doOthersMove: true, longest: [{ lcid: "STANDS", depth: 2 }] });
   expect(standing?.longest[0]?.headAgeMs).toBeGreaterThanOrEqual(400_000);
 });

@@ -39,6 +39,7 @@ test("the server's health tells its settings, and the limits as they hold in a s
     versionNumber: Number(expected?.version),
     fsync: expected?.fsync,
     isReplica: false,
+    isReadOnly: false,
     statementTimeoutMs: 4_321,
     idleTransactionTimeoutMs: 1_234,
   });
@@ -46,6 +47,14 @@ test("the server's health tells its settings, and the limits as they hold in a s
   expect(health.connectionLimit).toBeLessThan(Number(expected?.most));
   expect(health.connections).toBeGreaterThan(0);
   expect(Math.abs(health.clock.serverMs - health.clock.askedAtMs)).toBeLessThan(60_000);
+});
+
+test("a server that was set to read-only is no replica and takes no writes", async () => {
+  await inDatabase(async (client) => {
+    const { rows } = await client.query<{ name: string }>("select quote_ident(current_database()) as name");
+    await client.query(`alter database ${rows[0]?.name} set default_transaction_read_only = on`);
+  });
+  expect(await store.health()).toMatchObject({ isReplica: false, isReadOnly: true });
 });
 
 test("it names the tables that every event touches, and the one whose vacuum was switched off", async () => {

@@ -12,6 +12,8 @@ export interface StandingLane {
 /** Lanes that do not move, however many others do. */
 export interface StandingLanes {
   readonly count: number;
+  /** Whether other lanes in which something waits do move. */
+  readonly doOthersMove: boolean;
   /** Those that have stood longest, up to `shown`. */
   readonly longest: readonly StandingLane[];
 }
@@ -47,6 +49,7 @@ export async function readStandingLanes(
   }
   return {
     count: standing.length,
+    doOthersMove: still.length < waiting.length,
     longest: standing.toSorted((left, right) => right.headAgeMs - left.headAgeMs).slice(0, shown),
   };
 }

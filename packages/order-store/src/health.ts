@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { sql } from "kysely";
 import type { MaintenanceContext } from "./locked-order.ts";
 import { Session } from "./session.ts";
@@ -23,6 +24,8 @@ export interface StoreHealth {
   readonly version: string;
   /** A replica takes no writes. */
   readonly isReplica: boolean;
+  /** Sessions of this store begin read-only: a replica, or a server that somebody told so, as hosts do when its disk is full. */
+  readonly isReadOnly: boolean;
   readonly fsync: string;
   readonly fullPageWrites: string;
   readonly synchronousCommit: string;
@@ -79,6 +82,7 @@ const settingsNow = statement<NoValues>()("settings_now", () =>
     sql<Record<string, string>>`(select json_object_agg(name, setting) from pg_settings
         where name in (${sql.join(SETTINGS.map((name) => sql.lit(name)))}))`.as("settings"),
     sql<boolean>`pg_is_in_recovery()`.as("isReplica"),
+    sql<boolean>`current_setting('transaction_read_only') = 'on'`.as("isReadOnly"),
     sql<number>`(select sum(numbackends)::int from pg_stat_database)`.as("connections"),
     sql<number>`coalesce((select max(extract(epoch from clock_timestamp() - xact_start)) * 1000 from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'), 0)::double precision`.as(
@@ -122,12 +126,14 @@ export async function readHealth({
     const answeredAtMs = Date.now();
     const [now, tables] = await session.trip([bind(settingsNow, {}), bind(tablesNow, {})]);
     const [row] = now.rows;
-    const setting = (name: Setting): string => row?.settings[name] ?? "";
+    assert(row !== undefined, "a select without a table answers with one row");
+    const setting = (name: Setting): string => row.settings[name] ?? "";
     const limit = (name: Setting): number | null => (setting(name) === "" ? null : Number(setting(name)));
     return {
       versionNumber: Number(setting("server_version_num")),
       version: setting("server_version"),
-      isReplica: row?.isReplica ?? false,
+      isReplica: row.isReplica,
+      isReadOnly: row.isReadOnly,
       fsync: setting("fsync"),
       fullPageWrites: setting("full_page_writes"),
       synchronousCommit: setting("synchronous_commit"),
@@ -140,10 +146,10 @@ export async function readHealth({
         Number(setting("max_connections")) -
         Number(setting("superuser_reserved_connections")) -
         Number(setting("reserved_connections")),
-      connections: row?.connections ?? 0,
-      oldestTransactionMs: Math.max(0, Math.round(row?.oldestTransactionMs ?? 0)),
-      transactionAge: row?.transactionAge ?? 0,
-      multixactAge: row?.multixactAge ?? 0,
+      connections: row.connections,
+      oldestTransactionMs: Math.max(0, Math.round(row.oldestTransactionMs)),
+      transactionAge: row.transactionAge,
+      multixactAge: row.multixactAge,
       freezeMaxAge: Number(setting("autovacuum_freeze_max_age")),
       tables: (tables.rows[0]?.tables ?? []).map((table) => ({
         ...table,

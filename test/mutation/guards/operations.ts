@@ -46,6 +46,13 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     tests: [{ file: "test/operations/update-subscribers.test.ts", title: "a name that is served" }],
   },
   {
+    promise: "a Postgres that takes no writes is found although it is no replica",
+    file: "packages/order-store/src/health.ts",
+    guard: "current_setting('transaction_read_only') = 'on'",
+    without: "false",
+    tests: [{ file: "test/order-store/health.test.ts", title: "set to read-only is no replica" }],
+  },
+  {
     promise: "a server that is away hides nothing of the other",
     file: `${SRC}/doctor/facts.ts`,
     guard: 'return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };',

@@ -100,10 +100,10 @@ async function readFleetFacts(
   { queues, store, lanes }: Fleet,
   { leaseMs }: FleetSettings,
 ): Promise<FleetFacts> {
-  const [workers, isUsed, counts, paused, updates, gauges, unknown, overdue, halfReleased, { busy }] =
+  const [isUsed, workers, counts, paused, updates, gauges, unknown, overdue, halfReleased, { busy }] =
     await Promise.all([
-      queues.workers(),
       queues.isUsed(),
+      queues.workers(),
       queues.counts(),
       queues.paused(),
       queues.updates(),

@@ -33,16 +33,18 @@ export function judgeFleet(facts: FleetFacts, settings: FleetSettings): Finding[
 }
 
 function judgeService({ workers, isUsed, prefix, queued, paused }: FleetFacts): Judgement[] {
-  const found: Judgement[] = [];
   if (!isUsed) {
-    found.push({
-      code: "PREFIX_UNUSED",
-      severity: "warning",
-      says: `no queue was ever used under the prefix ${prefix} in this Redis`,
-      means: "this is a new fleet, or another one's place is looked at",
-      fix: "look at JUNBAN_PREFIX and REDIS_URL",
-    });
+    return [
+      {
+        code: "PREFIX_UNUSED",
+        severity: "warning",
+        says: `no queue was ever used under the prefix ${prefix} in this Redis`,
+        means: "nothing was published yet and no worker has run, or the fleet has another prefix or Redis",
+        fix: "compare JUNBAN_PREFIX and REDIS_URL with the fleet's; start workers: npm run worker",
+      },
+    ];
   }
+  const found: Judgement[] = [];
   if (workers === 0) {
     found.push({
       code: "NO_WORKERS",
@@ -216,8 +218,7 @@ function judgeStanding({ workers, untouched, standing }: FleetFacts): Judgement[
       code: "LANES_STAND_STILL",
       severity: first.headAgeMs >= LANE_STANDS_MS ? "wrong" : "warning",
       says: `${counted(standing.count, "lane does", "lanes do")} not move, one for ${lasting(first.headAgeMs)}: ${named}${standing.count > standing.longest.length ? ", …" : ""}`,
-      means:
-        "what stands at the head is tried again and again and cannot be committed, or nobody takes it up; these orders wait, others go on",
+      means: `what stands at the head is tried again and again and cannot be committed, or nobody takes it up; these orders wait, ${standing.doOthersMove ? "others go on" : "and no other moves"}`,
       fix: `junban lane ${first.lcid} shows its head; the workers' logs say why in a line with its lcid and a code (“a lane's events could not be settled”). Mend that, and it goes on by itself`,
     },
   ];

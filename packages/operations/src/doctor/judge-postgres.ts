@@ -23,6 +23,7 @@ export function judgePostgres(
   { settings, workers }: { readonly settings: FleetSettings; readonly workers: number | null },
 ): Finding[] {
   return [
+    ...judgeWriting(health),
     ...judgeDurability(health),
     ...judgeVersion(health),
     ...judgeLimits(health, settings),
@@ -47,17 +48,33 @@ export function judgeMigrations(pending: readonly string[]): Finding[] {
   ];
 }
 
-function judgeDurability({ fsync, fullPageWrites, synchronousCommit, isReplica }: StoreHealth): Judgement[] {
-  const found: Judgement[] = [];
+function judgeWriting({ isReplica, isReadOnly }: StoreHealth): Judgement[] {
+  if (!isReplica && !isReadOnly) return [];
+  const means = "it takes no writes: no event can be decided";
   if (isReplica) {
-    found.push({
-      code: "POSTGRES_IS_REPLICA",
-      severity: "wrong",
-      says: "DATABASE_URL leads to a replica",
-      means: "it takes no writes: no event can be decided",
-      fix: "let DATABASE_URL name the primary",
-    });
+    return [
+      {
+        code: "POSTGRES_IS_REPLICA",
+        severity: "wrong",
+        says: "DATABASE_URL leads to a replica",
+        means,
+        fix: "let DATABASE_URL name the primary",
+      },
+    ];
   }
+  return [
+    {
+      code: "POSTGRES_READ_ONLY",
+      severity: "wrong",
+      says: "Postgres is set to read-only (default_transaction_read_only)",
+      means,
+      fix: "somebody set it, for the server, the database or the role; hosts do when a disk is nearly full: make room, then set it off",
+    },
+  ];
+}
+
+function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: StoreHealth): Judgement[] {
+  const found: Judgement[] = [];
   for (const [name, value] of [
     ["fsync", fsync],
     ["full_page_writes", fullPageWrites],
