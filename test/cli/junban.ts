@@ -3,7 +3,7 @@ import { startProcess } from "@junban/sandbox";
 import { freshDatabase, freshRedis } from "../support/index.ts";
 
 /** What people start, compiled: `npm test` builds it first. */
-const JUNBAN = fileURLToPath(new URL("../../apps/cli/bin/junban.js", import.meta.url));
+export const JUNBAN = fileURLToPath(new URL("../../apps/cli/bin/junban.js", import.meta.url));
 
 export interface Run {
   readonly code: number | null;

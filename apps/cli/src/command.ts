@@ -1,6 +1,7 @@
 import { isDenied } from "@junban/operations";
 import { reachWithin } from "@junban/service";
 import type { Command } from "commander";
+import { FoundWrong } from "./exit.ts";
 import { createPrinter, type Printer } from "./printing.ts";
 import { servicesFor, type Services } from "./services.ts";
 
@@ -34,7 +35,7 @@ export async function withSetting(
 ): Promise<void> {
   const services = servicesFor(env, need);
   const interrupt = new AbortController();
-  const onInterrupt = (): void => interrupt.abort();
+  const onInterrupt = (): void => interrupt.abort(new FoundWrong("interrupted"));
   process.once("SIGINT", onInterrupt);
   try {
     const printer = createPrinter(process);

@@ -1,15 +1,20 @@
 /** The `junban` command: what engineers and operators ask of the fleet from a terminal or a script. */
 import { printable } from "@junban/operations";
-import { EXIT } from "@junban/service";
+import { errorLine, EXIT } from "@junban/service";
 import { endingOf } from "./exit.ts";
 import { createProgram } from "./program.ts";
 import { addressesOf } from "./services.ts";
 
-// Whoever reads only the beginning (`| head`) has what it wanted.
+let isTold = false;
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(EXIT.done);
+    // Whoever reads only the beginning (`| head`) has what it wanted. What was begun is done, and judged, all the same.
+    if (error.code === "EPIPE") return;
+    process.exitCode ||= EXIT.wrong;
+    if (!isTold && stream === process.stdout) {
+      process.stderr.write(`standard output cannot be written: ${errorLine(error)}\n`);
+    }
+    isTold = true;
   });
 }
 

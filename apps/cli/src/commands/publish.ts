@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { printable } from "@junban/operations";
+import { addAbortSignal, type Readable } from "node:stream";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
@@ -49,7 +50,8 @@ async function publishFile(
   { services, printer, signal }: Setting,
   { file, patienceMs, json }: { file: string; patienceMs: number; json: boolean },
 ): Promise<void> {
-  const input = await openInput(file);
+  // Also while it waits for a line that nobody writes.
+  const input = addAbortSignal(signal, await openInput(file));
   const startedAtMs = performance.now();
   const refusedLines: LineNotice[] = [];
   const observer: PublishObserver = {
@@ -70,10 +72,11 @@ async function publishFile(
     signal,
     observer,
   });
-  const failure = await lines.publish(fileLines(input, { maxBytes: MAX_LINE_BYTES })).then(
-    () => (signal.aborted ? new FoundWrong("interrupted") : null),
+  const stopped = await lines.publish(fileLines(input, { maxBytes: MAX_LINE_BYTES })).then(
+    () => null,
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
+  const failure = signal.aborted ? new FoundWrong("interrupted") : stopped;
   const { report } = lines;
   const seconds = (performance.now() - startedAtMs) / 1_000;
   printer.endProgress();
@@ -100,7 +103,7 @@ function summary({ published, refused, doomed, lines }: PublishReport, seconds: 
   return `${count(published)} published, ${count(refused)} refused${rejected} (${counted(lines, "line")}, ${seconds.toFixed(1)} s)`;
 }
 
-async function openInput(file: string): Promise<AsyncIterable<Buffer>> {
+async function openInput(file: string): Promise<Readable> {
   if (file === "-") return process.stdin;
   const found = await stat(file).catch(() => null);
   if (found === null) throw new UsageError(`there is no file ${printable(file)}`);
