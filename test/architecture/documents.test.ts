@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { guaranteesIn, missingTests } from "./rules/guarantees.ts";
 import { brokenLinks } from "./rules/links.ts";
@@ -50,6 +51,35 @@ describe("docs/README.md", () => {
       [...linked].some((target) => page === target || (target.endsWith("/") && page.startsWith(target)));
     expect(pages.filter((page) => !isListed(page))).toEqual([]);
   });
+});
+
+describe("examples in the documents", () => {
+  test("import only what an installation has built", () => {
+    const { scripts } = JSON.parse(tree.read("package.json")) as { scripts: Record<string, string> };
+    const roots = scripts["prepare"]?.replace("tsc -b ", "").split(" ") ?? [];
+    const imported = tree.files
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((path) => [...tree.read(path).matchAll(/^import .* from "@junban\/([\w-]+)";$/gm)])
+      .map(([, name]) => `packages/${name}`);
+    expect(imported.length).toBeGreaterThan(3);
+    const built = withReferences(roots);
+    expect(imported.filter((folder) => !built.has(folder))).toEqual([]);
+  });
+
+  function withReferences(folders: readonly string[], found = new Set<string>()): ReadonlySet<string> {
+    for (const folder of folders) {
+      if (found.has(folder)) continue;
+      found.add(folder);
+      const { references = [] } = JSON.parse(tree.read(`${folder}/tsconfig.json`)) as {
+        references?: readonly { path: string }[];
+      };
+      withReferences(
+        references.map(({ path }) => posix.join(folder, path)),
+        found,
+      );
+    }
+    return found;
+  }
 });
 
 describe("links", () => {
