@@ -56,6 +56,28 @@ describe("looking at orders and putting them right", () => {
     }
   });
 
+  test("parked drop deletes one, on record with its reason, and no other; nobody does so by mistake", async () => {
+    const pool = new pg.Pool({ connectionString: shell.databaseUrl, max: 1 });
+    try {
+      await pool.query(
+        `insert into outbox_parked (id, lcid, version, payload, created_at, reason)
+         values (7, 'A', 3, '{}', now(), 'too large'), (8, 'A', 4, '{}', now(), 'too large')`,
+      );
+      expect((await shell.junban(["parked", "drop", "7"])).code).toBe(2);
+      const unasked = await shell.junban(["parked", "drop", "7", "--reason", "told"]);
+      expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining("version 3 of A")]);
+      const args = ["parked", "drop", "7", "--reason", "told by hand", "--yes"];
+      expect(await shell.junban(args)).toMatchObject({ code: 0, out: "7 is deleted\n" });
+      expect(await shell.junban(args)).toMatchObject({ code: 1, err: "not parked: 7\n" });
+      expect((await store.listParked({ limit: 10 })).map(({ id }) => id)).toEqual([8]);
+      expect(await store.listActions({ limit: 10 })).toMatchObject([
+        { act: "drop", target: "parked update 7, version 3 of A", reason: "told by hand", result: "done" },
+      ]);
+    } finally {
+      await pool.end();
+    }
+  });
+
   test("parked retry --all goes through all of them in portions; what stands in the outbox already stays, and is told", async () => {
     const pool = new pg.Pool({ connectionString: shell.databaseUrl, max: 1 });
     try {

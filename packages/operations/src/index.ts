@@ -16,6 +16,7 @@ export {
 export {
   acknowledgeAct,
   dropAct,
+  dropParkedAct,
   forgetSubscriberAct,
   freeLaneAct,
   giveBackAct,

@@ -12,7 +12,7 @@ import { drop, ordersWithUnsupported, redecideUnsupported, releaseHalted, replay
 import { beginAction, endAction, listActions, readAction } from "./operator-actions.ts";
 import type { Policy } from "./order-work.ts";
 import { ringOutbox } from "./outbox.ts";
-import { listParked, putBackParked } from "./parking.ts";
+import { dropParked, listParked, putBackParked } from "./parking.ts";
 import { purgeableOrders, purgeOne, readPurged } from "./purging.ts";
 import { gauges, listDead, listHeld, ping, readEvent, readHistory, readOrder, summary } from "./reporting.ts";
 import { createPool, endPool, type SessionLimits } from "./session.ts";
@@ -110,6 +110,8 @@ export interface OrderStore {
   listParked(options: { limit: number; after?: number }): Promise<readonly ParkedNews[]>;
   /** Gives parked news back to the relay, in their old place. At most 1,000 at once. @throws {AssertionError} for more. */
   putBackParked(ids: readonly number[]): Promise<PutBackResult>;
+  /** Deletes parked news for good; false when nothing of that number is parked. */
+  dropParked(id: number): Promise<boolean>;
   /** For metrics: cheap however many events there are. */
   gauges(): Promise<StoreGauges>;
   /** How it goes, and what was decided since the number `after`, which an earlier pulse gave; for watching. */
@@ -239,6 +241,7 @@ export function createOrderStore(options: OrderStoreOptions): OrderStore {
       await ask(context, bind(ping, {}));
     },
     putBackParked: (ids) => putBackParked(context, ids),
+    dropParked: (id) => dropParked(context, id),
     health: () => readHealth(context),
     dueHeld: ({ limit, after = "" }) => lcidsOf(ask(context, bind(ordersWithOverdue, { after, limit }))),
     expireHeld: (lcid) => expireHeld(context, lcid),

@@ -41,6 +41,14 @@ const putBack = statement<{ ids: readonly number[] }>()("put_back_news", ({ ids 
     ),
 }));
 
+const dropOne = statement<{ id: number }>()("drop_parked", ({ id }) =>
+  db.deleteFrom("outbox_parked").where("id", "=", id).returning("id"),
+);
+
+export async function dropParked(asker: Asker, id: number): Promise<boolean> {
+  return (await change(asker, bind(dropOne, { id }))).length > 0;
+}
+
 export async function listParked(
   asker: Asker,
   { limit, after = 0 }: { limit: number; after?: number },

@@ -8,6 +8,7 @@ import { NotedActs } from "../noted.ts";
 import { count } from "../printing.ts";
 import type { Cell } from "../table.ts";
 import { wholeNumber } from "../whole-number.ts";
+import { registerParkedDrop } from "./parked-drop.ts";
 
 const ALL_LIMIT = 100_000;
 
@@ -29,6 +30,7 @@ export function registerParked({ program, env }: Registration): void {
       });
     });
   registerRetry({ program: parked, env });
+  registerParkedDrop({ program: parked, env });
 }
 
 function registerRetry({ program, env }: Registration): void {

@@ -1,4 +1,4 @@
-import type { NewAction } from "@junban/order-store";
+import type { NewAction, ParkedNews } from "@junban/order-store";
 import type { DeadAddress } from "../dead-letters.ts";
 
 /** What the record calls each act, so that it is found again however it was done. */
@@ -24,6 +24,13 @@ export function giveBackAct(ids: readonly number[] | null): Act {
   if (others.length === 0) return { act: "give back", target: `parked update ${first}` };
   const rest = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
   return { act: "give back", target: `parked updates ${ids.slice(0, NAMED).join(", ")}${rest}` };
+}
+
+export function dropParkedAct(
+  { id, lcid, version }: Pick<ParkedNews, "id" | "lcid" | "version">,
+  { reason }: { readonly reason: string },
+): Act {
+  return { act: "drop", target: `parked update ${id}, version ${version} of ${lcid}`, reason };
 }
 
 export function freeLaneAct({ lcid, holder }: { readonly lcid: string; readonly holder: string }): Act {

@@ -147,7 +147,7 @@ function judgeNews({ gauges, updates }: FleetFacts): Judgement[] {
       severity: "wrong",
       says: `${counted(outboxParked, "order update")} could not be passed on`,
       means: "subscribers lack a version of those orders, and wait for it or go on with a gap",
-      fix: "junban parked tells why; then junban parked retry",
+      fix: "junban parked tells why; then junban parked retry, or junban parked drop NUMBER --reason … for one that never can be",
     });
   }
   if (outboxUnpublished > 0 && outboxLagMs >= OUTBOX_SLOW_MS) {
