@@ -1,6 +1,7 @@
 import { hostname, userInfo } from "node:os";
 import { createLanes } from "@junban/handoff-lock";
 import { createOrderStore, type OrderStore } from "@junban/order-store";
+import { consumeOrderUpdates } from "@junban/order-updates";
 import { readEnvelopeText, requestOf } from "@junban/orders";
 import pg from "pg";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -68,6 +69,12 @@ test("a lane that is freed, a subscriber that is forgotten, parked updates and a
   onTestFinished(async () => lanes.close());
   await lanes.enter("A");
   expect((await shell.junban(["lane", "A", "--free", "--yes"])).code).toBe(0);
+  const consumer = await consumeOrderUpdates(
+    { redis: shell.redisUrl, prefix: shell.prefix, name: "billing" },
+    async () => undefined,
+  );
+  await consumer.close({ deadlineMs: 2_000 });
+  expect((await shell.junban(["updates", "forget", "billing", "--yes"])).code).toBe(0);
   expect((await shell.junban(["updates", "forget", "billing", "--yes"])).code).toBe(1);
   expect((await shell.junban(["parked", "retry", "17"])).code).toBe(1);
   await apply(
@@ -84,9 +91,15 @@ test("a lane that is freed, a subscriber that is forgotten, parked updates and a
   expect(noted.map(({ who, act, target, detail }) => [who, act, target, detail])).toEqual([
     [WHO, "purge", "finished orders that did not change for 1ms", "1 order purged."],
     [WHO, "give back", "parked update 17", "0 given back to the relay."],
-    [WHO, "forget subscriber", "billing", "It was not subscribed."],
+    [WHO, "forget subscriber", "billing", "0 updates deleted."],
     [WHO, "free lane", expect.stringMatching(/^A, held by /u) as string, "It is free."],
   ]);
+  const shown = await shell.junban(["acts", "--limit", "2"]);
+  expect(shown.out).toMatch(
+    /purge +finished orders that did not change for 1ms +– +done +1 order purged\.\n/u,
+  );
+  expect(shown.err).toBe("only the newest 2; see --limit\n");
+  expect((await shell.junban(["acts", "--json"])).json()).toMatchObject({ acts: { length: 4 }, limit: 50 });
 });
 
 test("an event that Postgres still refuses is told as unchanged, with what to do and without the server's line", async () => {

@@ -207,6 +207,10 @@ describe("looking at orders and putting them right", () => {
     const run = await shell.junban(["dlq", "replay", "--all", "--yes", "--json"]);
     expect(run.code).toBe(0);
     expect(run.json()).toEqual({ replayed: 0, results: [] });
+    expect(await shell.junban(["dlq", "replay", "--all", "--reason", "TYPO", "--yes"])).toMatchObject({
+      code: 1,
+      err: "no dead letter has the reason TYPO\n",
+    });
   });
 
   test("dlq replay --all that leaves some for the next time says so, and ends with 1", async () => {

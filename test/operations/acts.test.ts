@@ -187,6 +187,12 @@ describe("a database that is older than the record", () => {
     return fleet;
   }
 
+  test("and one in which a right is missing are told apart: the second names the right", () => {
+    const cause = Object.assign(new Error("permission denied"), { code: "42501" });
+    expect(new NotNotedError({ cause }).message).toMatch(/insert and update on operator_actions$/u);
+    expect(new NotNotedError({ cause: new Error("gone") }).message).toMatch(/try again$/u);
+  });
+
   test("is no place to act from, unless that is allowed", async () => {
     const fleet = await oldFleet();
     const record = new ActionRecord({ store: fleet.store });

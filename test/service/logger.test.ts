@@ -151,6 +151,9 @@ test.each([
   ["postgres://app:secret@db:5432/orders", "postgres://app:***@db:5432/orders"],
   ["redis://:secret@cache:6379/0", "redis://:***@cache:6379/0"],
   ["rediss://cache:6379", "rediss://cache:6379"],
+  ["redis://secret@cache:6379/0", "redis://***@cache:6379/0"],
+  ["connect to rediss://secret@cache now", "connect to rediss://***@cache now"],
+  ["postgres://app@db/orders", "postgres://app@db/orders"],
   ["postgres://db/orders?user=app&password=secret", "postgres://db/orders?user=app&password=***"],
   ["connect to redis://u:secret@cache:port now", "connect to redis://u:***@cache:port now"],
 ])("withoutPassword turns %s into %s", (url, shown) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { printable } from "@junban/operations";
 import { Command } from "commander";
+import { registerActs } from "./commands/acts.ts";
 import { registerAudit } from "./commands/audit.ts";
 import { registerCompletion } from "./commands/completion.ts";
 import { registerDlq } from "./commands/dlq.ts";
@@ -23,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 /** Every command with its arguments and options. Help, completion and the check of the documents read it from here. */
 export function createProgram(env: NodeJS.ProcessEnv): Command {
   const program = new Command("junban")
-    .description("Junban applies order events one order at a time, in publish order, exactly once.")
+    .description("Junban applies order events one order at a time, in publish order, each at most once.")
     .version(version, "--version", "print the version")
     .addHelpText(
       "after",
@@ -48,6 +49,7 @@ export function createProgram(env: NodeJS.ProcessEnv): Command {
     registerDoctor,
     registerDlq,
     registerParked,
+    registerActs,
     registerPurge,
     registerCompletion,
   ]) {

@@ -11,7 +11,10 @@ export function withoutPassword(url: string): string {
     return withoutPasswords(url).replace(/^([^\s:@/]{0,256}):\S{0,1024}@/, `$1:${HIDDEN}@`);
   }
   const parsed = new URL(url);
-  if (parsed.password === "" && parsed.search === "") return url;
+  // Redis knows no name without a password: whoever writes one meant the password.
+  const isPassword = parsed.password === "" && parsed.username !== "" && /^rediss?:$/.test(parsed.protocol);
+  if (parsed.password === "" && parsed.search === "" && !isPassword) return url;
+  if (isPassword) parsed.username = HIDDEN;
   if (parsed.password !== "") parsed.password = HIDDEN;
   for (const name of parsed.searchParams.keys()) {
     if (/pass|secret|token/i.test(name)) parsed.searchParams.set(name, HIDDEN);
@@ -25,10 +28,12 @@ export function withoutPassword(url: string): string {
  * one letter, and an unbounded pattern would take minutes over it.
  */
 export function withoutPasswords(text: string): string {
-  return text.replaceAll(
-    /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s:@/]{0,256}):\S{0,1024}@/gi,
-    (_found, scheme: string, user: string) => `${scheme}${user}:${HIDDEN}@`,
-  );
+  return text
+    .replaceAll(/\b(rediss?:\/\/)[^\s:@/]{1,1024}@/gi, `$1${HIDDEN}@`)
+    .replaceAll(
+      /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s:@/]{0,256}):\S{0,1024}@/gi,
+      (_found, scheme: string, user: string) => `${scheme}${user}:${HIDDEN}@`,
+    );
 }
 
 /**

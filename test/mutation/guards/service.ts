@@ -31,6 +31,13 @@ export const SERVICE_GUARDS: readonly Guard[] = [
     tests: [{ file: LOGGER, title: "passwords in addresses are hidden" }],
   },
   {
+    promise: "a password in the place of a name stands in no log",
+    file: `${SRC}/secrets.ts`,
+    guard: "if (isPassword) parsed.username = HIDDEN;",
+    without: "",
+    tests: [{ file: LOGGER, title: "withoutPassword turns" }],
+  },
+  {
     promise: "passwords in the middle of a text stand in no log",
     file: `${SRC}/redaction.ts`,
     guard: "withoutPasswords(beginningOf(text, MAX_TEXT))",

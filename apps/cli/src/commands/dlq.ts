@@ -7,6 +7,7 @@ import { agree } from "../confirm.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, noteReasons, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
+import { printable } from "@junban/operations";
 import { counted, type Printer } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -98,7 +99,11 @@ function registerReplay({ program, env }: Registration): void {
             options.all === true
               ? await allOf(setting, { reason, limit })
               : { identities: named, areMore: false };
-          if (reason !== undefined && identities.length === 0) await noteReasons(setting);
+          if (reason !== undefined && identities.length === 0) {
+            await noteReasons(setting);
+            if (options.json === true) setting.printer.json({ replayed: 0, results: [] });
+            throw new FoundWrong(`no dead letter has the reason ${printable(reason)}`);
+          }
           if (areMore) setting.printer.note(`there are more than ${limit}; run it again for the rest`);
           if (options.all === true && identities.length > 0) {
             await agree(process, {

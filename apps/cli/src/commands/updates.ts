@@ -48,10 +48,11 @@ function registerForget({ program, env }: Registration): void {
       await withSetting({ env, need: ["database", "redis"] }, async (setting) => {
         const { services, printer, signal } = setting;
         const { names } = await services.queues().updates();
-        const waiting = names.find((one) => one.name === name)?.waiting ?? 0;
+        const subscribed = names.find((one) => one.name === name);
+        if (subscribed === undefined) throw new FoundWrong(notSubscribed(name));
         await agree(process, {
           says:
-            `This ends the subscription of ${name} to order updates and deletes ${counted(waiting, "update")} that ` +
+            `This ends the subscription of ${name} to order updates and deletes ${counted(subscribed.waiting, "update")} that ` +
             "wait for it, for good. Whoever subscribes the name again gets what happens from then on.",
           yes: options.yes === true,
           isGrave: true,
@@ -63,12 +64,16 @@ function registerForget({ program, env }: Registration): void {
           { told: forgottenSays, inRedis: true },
         );
         if (options.json === true) printer.json({ name, ...result });
-        if (result.kind === "unknown") throw new FoundWrong(`${printable(name)} is not subscribed`);
+        if (result.kind === "unknown") throw new FoundWrong(notSubscribed(name));
         if (options.json !== true) {
           printer.out(`${name} is forgotten; ${counted(result.waiting, "update")} deleted`);
         }
       });
     });
+}
+
+function notSubscribed(name: string): string {
+  return `${printable(name)} is not subscribed`;
 }
 
 function forgottenSays(result: Forgotten): string {

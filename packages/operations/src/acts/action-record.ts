@@ -6,7 +6,11 @@ export class NotNotedError extends Error {
   readonly code = "NOT_NOTED";
 
   constructor(options: { cause: unknown }) {
-    super("this could not be noted in Postgres, so it was not done; try again", options);
+    const next =
+      stateOf(options.cause) === RIGHT_MISSING
+        ? "give this command's role select, insert and update on operator_actions"
+        : "try again";
+    super(`this could not be noted in Postgres, so it was not done; ${next}`, options);
     this.name = "NotNotedError";
   }
 }
@@ -32,6 +36,7 @@ export interface WorkOptions<Result> extends FailedActOptions {
 }
 
 const UNDEFINED_TABLE = "42P01";
+const RIGHT_MISSING = "42501";
 
 /**
  * Carries out what people do, and keeps who, when, what and with which result, in Postgres. What cannot be noted beforehand is not
@@ -96,5 +101,9 @@ export class ActionRecord {
 const RESULTS = { nothing: "refused", part: "done", unknown: "failed" } as const;
 
 function isOldSchema(error: unknown): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === UNDEFINED_TABLE;
+  return stateOf(error) === UNDEFINED_TABLE;
+}
+
+function stateOf(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, "code") : undefined;
 }
