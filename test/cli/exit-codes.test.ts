@@ -1,4 +1,5 @@
 import { startRedis } from "@junban/sandbox";
+import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { endingOf } from "../../apps/cli/src/exit.ts";
 import { createProgram } from "../../apps/cli/src/program.ts";
@@ -25,6 +26,10 @@ describe("exit codes and messages", () => {
   test("the version is printed, and each subcommand's help ends with 0", async () => {
     expect((await shell.junban(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/u);
     expect((await shell.junban(["dlq", "replay", "--help"])).code).toBe(0);
+    expect((await shell.junban(["help", "dlq", "replay"])).out).toMatch(/^Usage: junban dlq replay /u);
+    expect((await shell.junban(["help", "dlq"])).out).toMatch(/^Usage: junban dlq /u);
+    const stray = await shell.junban(["dlq", "foo"]);
+    expect([stray.code, stray.err]).toEqual([2, expect.stringMatching(/^error: unknown command 'foo'\n/u)]);
   });
 
   test("what deletes or changes much is refused without --yes where nobody can be asked", async () => {
@@ -122,6 +127,25 @@ describe("exit codes and messages", () => {
     const doctor = await shell.junban(["doctor"], { env: { REDIS_URL: wrong } });
     expect(doctor.code).toBe(3);
     expect(doctor.out).toMatch(/WRONGPASS .*\[REDIS_DENIES\]/u);
+  });
+
+  test("a Postgres that takes no further connection is not told as one that is silent", async () => {
+    const client = new pg.Client({ connectionString: shell.databaseUrl });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const crowded = new URL(shell.databaseUrl);
+    crowded.username = `crowded${crowded.pathname.slice(1)}`;
+    await client.query(
+      `create role ${client.escapeIdentifier(crowded.username)} login connection limit 0 password 'x'`,
+    );
+    crowded.password = "x";
+    const env = { DATABASE_URL: crowded.href };
+    const order = await shell.junban(["order", "A"], { env });
+    expect(order.code).toBe(3);
+    expect(order.err).toMatch(/^Postgres at \S+ refuses: too many connections for role/mu);
+    const doctor = await shell.junban(["doctor"], { env });
+    expect(doctor.code).toBe(3);
+    expect(doctor.out).toMatch(/refuses another connection: .*\[POSTGRES_CONNECTIONS_USED_UP\]/u);
   });
 
   test("an address that is empty is said to be empty", async () => {

@@ -325,7 +325,7 @@ describe("of the fleet", () => {
 });
 
 describe("what cannot be asked", () => {
-  const unreadable = { kind: "unreadable", why: "nobody there", isDenied: false } as const;
+  const unreadable = { kind: "unreadable", why: "nobody there", isDenied: false, isFull: false } as const;
 
   test("a server that is away is told, and the other is judged all the same", () => {
     const given = { ...facts({ postgres: { fsync: "off" } }), redis: unreadable, fleet: unreadable };
@@ -333,10 +333,22 @@ describe("what cannot be asked", () => {
   });
 
   test("a server that lets nobody in is told apart from one that is away", () => {
-    const denied = { kind: "unreadable", why: "WRONGPASS invalid pair", isDenied: true } as const;
+    const denied = {
+      kind: "unreadable",
+      why: "WRONGPASS invalid pair",
+      isDenied: true,
+      isFull: false,
+    } as const;
     const [finding] = judge({ ...facts({}), redis: denied, fleet: denied });
     expect(finding).toMatchObject({ code: "REDIS_DENIES", severity: "wrong" });
     expect(finding?.says).toContain("WRONGPASS");
+  });
+
+  test("a Postgres without a connection left is there, and is told so", () => {
+    const full = { kind: "unreadable", why: "too many clients", isDenied: false, isFull: true } as const;
+    const [finding] = judge({ ...facts({}), postgres: full, fleet: full });
+    expect(finding).toMatchObject({ code: "POSTGRES_CONNECTIONS_USED_UP", severity: "wrong" });
+    expect(finding?.says).toBe("Postgres refuses another connection: too many clients");
   });
 
   test("a fleet that cannot be read for want of tables is told by its migrations only", () => {

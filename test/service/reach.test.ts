@@ -50,6 +50,22 @@ test("gives up at the limit with a typed error, its cause, and the exit code for
   expect(exitCodeOf(failure)).toBe(EXIT.unreachable);
 });
 
+test("names as its cause what was heard last, not that the last attempt had no time to hear anything", async () => {
+  const cause = new Error("too many connections");
+  const failure = await reachWithin({
+    service: "Postgres",
+    address: "postgres://db/orders",
+    limitMs: 300,
+    // Slower than the moment that is left to the attempt at the deadline.
+    probe: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw cause;
+    },
+    say: () => {},
+  }).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "UNREACHABLE", cause });
+});
+
 test("throws at once, as it came, what says that the service is there and will not do", async () => {
   const unfit = new Error("not this one");
   let attempts = 0;

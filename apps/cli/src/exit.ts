@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from "@junban/event-queues";
 import { LaneNameError, LaneUnavailableError, OutOfMemoryError } from "@junban/handoff-lock";
-import { isDenied, LaneBusyError, NotNotedError, SubscriberServedError } from "@junban/operations";
+import { isDenied, isFull, LaneBusyError, NotNotedError, SubscriberServedError } from "@junban/operations";
 import { ConnectionLostError, TripTimeoutError } from "@junban/order-store";
 import { ConfigError, errorLine, EXIT, UnreachableError } from "@junban/service";
 import { CommanderError } from "commander";
@@ -43,6 +43,8 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
   // What this command says itself repeats only what its caller typed; what others say may repeat anything.
   if (isOneOf(error, USAGE)) return ending(EXIT.usage, error.message);
   if (isOneOf(error, WRONG)) return ending(EXIT.wrong, error.message);
+  // Waited for in vain, but there.
+  if (error instanceof UnreachableError && isRefused(error.cause)) return endingOf(error.cause, addresses);
   if (isOneOf(error, UNREACHED)) return ending(EXIT.unreachable, error.message);
   if (error instanceof NotNotedError) {
     const { code, lines } = endingOf(error.cause, addresses);
@@ -59,7 +61,7 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     const [verb, why] = isDenied(error) ? ["refuses", denialOf(error)] : ["cannot be used", message];
     return { code: EXIT.unreachable, lines: [`Redis at ${addresses.redis} ${verb}: ${why}`] };
   }
-  if (REFUSED_STATES.has(sqlState(error)?.slice(0, 2) ?? "")) {
+  if (isRefused(error)) {
     return { code: EXIT.unreachable, lines: [`Postgres at ${addresses.postgres} refuses: ${message}`] };
   }
   if (sqlState(error) === UNDEFINED_TABLE) {
@@ -69,6 +71,10 @@ export function endingOf(error: unknown, addresses: { redis: string; postgres: s
     };
   }
   return ending(EXIT.wrong, message);
+}
+
+function isRefused(error: unknown): boolean {
+  return isFull(error) || REFUSED_STATES.has(sqlState(error)?.slice(0, 2) ?? "");
 }
 
 function isOneOf(error: unknown, kinds: readonly (abstract new (...args: never) => Error)[]): error is Error {

@@ -13,11 +13,17 @@ try {
   if (process.argv.some(({ length }) => length > LONGEST_ARGUMENT)) {
     throw new UsageError(`no argument may have more than ${LONGEST_ARGUMENT} characters`);
   }
-  await createProgram(process.env).parseAsync();
+  await createProgram(process.env).parseAsync(wordsOf(process.argv.slice(2)), { from: "user" });
 } catch (error) {
   const ending = endingOf(error, addressesOf(process.env));
   for (const line of ending.lines) process.stderr.write(`${printable(line)}\n`);
   process.exitCode = ending.code;
+}
+
+/** `help dlq replay` is `dlq replay --help`: by itself commander looks at one word behind it. */
+function wordsOf(typed: readonly string[]): readonly string[] {
+  const [first, ...others] = typed;
+  return first === "help" && others.length > 1 ? [...others, "--help"] : typed;
 }
 
 /** Output that nobody reads is no failure, output that cannot be written is; either way what was begun is done. */

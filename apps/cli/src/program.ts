@@ -55,5 +55,12 @@ export function createProgram(env: NodeJS.ProcessEnv): Command {
   ]) {
     register({ program, env });
   }
+  // Without a name of its own the word would be called an argument too many.
+  const parents = program.commands.filter(({ commands }) => commands.length > 0);
+  for (const parent of parents) parent.allowExcessArguments();
+  program.hook("preAction", (_program, command) => {
+    const [word] = command.args;
+    if (parents.includes(command) && word !== undefined) command.error(`error: unknown command '${word}'`);
+  });
   return program;
 }

@@ -33,7 +33,7 @@ export {
   type DeadAddress,
   type OperatorOutcome,
 } from "./dead-letters.ts";
-export { isDenied } from "./denial.ts";
+export { isDenied, isFull } from "./denial.ts";
 export { examine, judge, type Examination } from "./doctor/doctor.ts";
 export type { DoctorFacts, DoctorOptions, FleetFacts, FleetSettings, Reading } from "./doctor/facts.ts";
 export { counted, lasting, sized, type Finding, type Severity } from "./doctor/finding.ts";

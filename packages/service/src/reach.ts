@@ -31,6 +31,7 @@ export async function reachWithin(options: ReachOptions): Promise<void> {
   const address = withoutPassword(options.address);
   const startMs = performance.now();
   const deadlineMs = startMs + limitMs;
+  let earlier: Error | undefined;
   for (;;) {
     signal?.throwIfAborted();
     const attemptMs = performance.now();
@@ -39,7 +40,11 @@ export async function reachWithin(options: ReachOptions): Promise<void> {
     signal?.throwIfAborted();
     if (options.isFinal?.(failure) === true) throw failure;
     const nowMs = performance.now();
-    if (nowMs >= deadlineMs) throw new UnreachableError({ service, address, limitMs }, { cause: failure });
+    if (nowMs >= deadlineMs) {
+      // The last attempt had no time to hear an answer, so the one before knows better what is the matter.
+      throw new UnreachableError({ service, address, limitMs }, { cause: earlier ?? failure });
+    }
+    earlier = failure;
     const waitedSeconds = Math.round((nowMs - startMs) / 1_000);
     options.say(
       `waiting for ${service} at ${address} (${waitedSeconds} of ${Math.round(limitMs / 1_000)} s): ${redactedText(failure.message)}`,

@@ -55,7 +55,8 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
   {
     promise: "a server that is away hides nothing of the other",
     file: `${SRC}/doctor/facts.ts`,
-    guard: 'return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };',
+    guard:
+      'return { kind: "unreadable", why: explain(error), isDenied: isDenied(error), isFull: isFull(error) };',
     without: "throw error;",
     tests: [{ file: EXAMINATION, title: "a Postgres that is away leaves Redis examined" }],
   },

@@ -2,7 +2,7 @@ import { readDoctorFacts, type DoctorFacts, type DoctorOptions, type Reading } f
 import type { Finding } from "./finding.ts";
 import { judgeClocks } from "./judge-clocks.ts";
 import { judgeFleet } from "./judge-fleet.ts";
-import { judgeMigrations, judgePostgres } from "./judge-postgres.ts";
+import { connectionsUsedUp, judgeMigrations, judgePostgres } from "./judge-postgres.ts";
 import { judgeRedis } from "./judge-redis.ts";
 
 /** What was looked at, and what is to be said about it: what is wrong first. */
@@ -65,6 +65,7 @@ function away(about: "redis" | "postgres", reading: Reading<unknown>): Finding[]
       },
     ];
   }
+  if (reading.isFull) return [connectionsUsedUp(`${server} refuses another connection: ${reading.why}`)];
   return [
     {
       code: `${about.toUpperCase()}_AWAY`,

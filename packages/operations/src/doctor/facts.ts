@@ -3,7 +3,7 @@ import type { LaneReport } from "@junban/handoff-lock";
 import type { StoreGauges, StoreHealth, UnknownEvents } from "@junban/order-store";
 import type { Family } from "@junban/orders";
 import { lookAtLanes, losingOf } from "../busy-lanes.ts";
-import { isDenied } from "../denial.ts";
+import { isDenied, isFull } from "../denial.ts";
 import type { Fleet } from "../fleet.ts";
 import { readStandingLanes, type StandingLanes } from "../standing-lanes.ts";
 
@@ -15,6 +15,8 @@ export type Reading<Told> =
       readonly why: string;
       /** True when the server is there and lets nobody in by that name, password or database. */
       readonly isDenied: boolean;
+      /** True when Postgres is there and has no connection left. */
+      readonly isFull: boolean;
     };
 
 /** What the fleet is set to, as far as the servers' settings are judged by it. */
@@ -84,7 +86,7 @@ export async function readDoctorFacts(options: DoctorOptions): Promise<DoctorFac
     try {
       return { kind: "read", value: await question() };
     } catch (error) {
-      return { kind: "unreadable", why: explain(error), isDenied: isDenied(error) };
+      return { kind: "unreadable", why: explain(error), isDenied: isDenied(error), isFull: isFull(error) };
     }
   };
   const [redis, postgres, pending, stuck] = await Promise.all([

@@ -15,6 +15,9 @@ const MANY_DEAD_ROWS = 50_000;
 const LARGE_TABLE_BYTES = 1_073_741_824;
 const BYTES_A_ROW = 100_000;
 
+const MORE_CONNECTIONS =
+  "raise max_connections, or the limit of the role or database; lower JUNBAN_PG_POOL; or pool by session";
+
 type Judgement = Omit<Finding, "about">;
 
 /** What the state of Postgres means for the fleet. */
@@ -133,21 +136,24 @@ function judgeLimits(health: StoreHealth, { leaseMs }: FleetSettings): Judgement
     }));
 }
 
+export function connectionsUsedUp(says: string): Finding {
+  return {
+    code: "POSTGRES_CONNECTIONS_USED_UP",
+    about: "postgres",
+    severity: "wrong",
+    says,
+    means: "whoever comes next is refused: a worker waits and tries again, and its orders wait with it",
+    fix: MORE_CONNECTIONS,
+  };
+}
+
 function judgeConnections(
   { connections, connectionLimit }: StoreHealth,
   { settings, workers }: { readonly settings: FleetSettings; readonly workers: number | null },
 ): Judgement[] {
-  const fix = "raise max_connections, lower JUNBAN_PG_POOL, or pool by session";
   if (connections >= connectionLimit * NEARLY_ALL_CONNECTIONS) {
-    return [
-      {
-        code: "POSTGRES_CONNECTIONS_USED_UP",
-        severity: "wrong",
-        says: `${counted(connections, "connection is", "connections are")} open of ${connectionLimit}`,
-        means: "whoever comes next is refused: a worker waits and tries again, and its orders wait with it",
-        fix,
-      },
-    ];
+    const open = counted(connections, "connection is", "connections are");
+    return [connectionsUsedUp(`${open} open of ${connectionLimit}`)];
   }
   const each = settings.poolSize + CONNECTIONS_BESIDE_POOL;
   if (workers === null || workers * each <= connectionLimit) return [];
@@ -157,7 +163,7 @@ function judgeConnections(
       severity: "warning",
       says: `${counted(workers, "worker")} may open ${each} connections each, and Postgres allows ${connectionLimit} together`,
       means: "under load some are refused",
-      fix,
+      fix: MORE_CONNECTIONS,
     },
   ];
 }
