@@ -1,7 +1,7 @@
+import { printable } from "@junban/operations";
 import type { OrderStore } from "@junban/order-store";
 import { excerptOf, isLcid, LCID_RULE } from "@junban/orders";
 import { UsageError } from "./exit.ts";
-import { printable } from "@junban/operations";
 
 /** @throws {UsageError} for what cannot be the name of any order. */
 export function orderName(text: string): string {

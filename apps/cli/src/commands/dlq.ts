@@ -1,4 +1,5 @@
 import type { DeadJob } from "@junban/event-queues";
+import { printable } from "@junban/operations";
 import type { DeadLetter } from "@junban/order-store";
 import { excerptOf } from "@junban/orders";
 import type { Command } from "commander";
@@ -7,7 +8,6 @@ import { agree } from "../confirm.ts";
 import { ALL_LIMIT, allOf, dropOne, each, JOB_SOURCE, noteReasons, replayOne } from "../dead-letters.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
 import { NotedActs } from "../noted.ts";
-import { printable } from "@junban/operations";
 import { counted, type Printer } from "../printing.ts";
 import { wholeNumber } from "../whole-number.ts";
 

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { printable } from "@junban/operations";
 import { addAbortSignal, type Readable } from "node:stream";
+import { printable } from "@junban/operations";
 import { withSetting, type Registration, type Setting } from "../command.ts";
 import { durationMs } from "../duration.ts";
 import { FoundWrong, UsageError } from "../exit.ts";
