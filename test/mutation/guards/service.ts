@@ -168,8 +168,8 @@ export const SERVICE_GUARDS: readonly Guard[] = [
   {
     promise: "waiting for a service ends at its limit",
     file: `${SRC}/reach.ts`,
-    guard: "if (nowMs >= deadlineMs) throw new UnreachableError",
-    without: "if (nowMs < 0) throw new UnreachableError",
+    guard: "if (nowMs >= deadlineMs) {",
+    without: "if (nowMs < 0) {",
     hangs: true,
     tests: [{ file: "test/service/reach.test.ts", title: "gives up at the limit" }],
   },
