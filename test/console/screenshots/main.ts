@@ -102,9 +102,6 @@ async function takePictures(place: Place, startFleet: () => Promise<void>): Prom
     await page.getByRole("status").waitFor();
     await page.goto("/actions");
     await shoot(page, "actions");
-    await page.goto("/queues");
-    await page.getByText("{line-item}").first().waitFor();
-    await shoot(page, "queues");
     const dark = await visit(browser, { to: junban, name: "vera", viewport: PHONE, colorScheme: "dark" });
     await dark.page.getByText("live,").waitFor();
     await shoot(dark.page, "phone");
