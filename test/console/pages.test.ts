@@ -104,8 +104,7 @@ test("an empty fleet says so on every page", async () => {
     "/order?lcid=S-1": "Nothing has been decided for this order",
     "/event?source=/shop&id=1": "No event of that source and id has been decided",
     "/search?q=S-1": "No order has that name, decided or in line",
-    // Servers of tests keep no file, and nobody works here.
-    "/doctor": "no worker is connected",
+    "/doctor": "no queue was ever used under the prefix",
   };
   for (const [path, expected] of Object.entries(words)) {
     await page.goto(path);
