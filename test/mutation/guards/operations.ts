@@ -72,6 +72,7 @@ export const OPERATIONS_GUARDS: readonly Guard[] = [
     file: "apps/cli/src/publish-lines.ts",
     guard: " || isDenied(left.unavailable)",
     without: "",
+    hangs: true,
     tests: [{ file: DENIAL, title: "is not waited for by a publication" }],
   },
   {
