@@ -173,7 +173,7 @@ describe("exit codes and messages", () => {
       {
         args: ["audit", "NO-1"],
         told: /no such order/u,
-        document: { orders: 0, drift: 0, drifted: [], missing: ["NO-1"] },
+        document: { orders: 0, drift: 0, drifted: [], missing: ["NO-1"], purged: [] },
       },
     ]) {
       const run = await shell.junban(args);

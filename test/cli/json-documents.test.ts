@@ -33,6 +33,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   "dlq drop": ["/shop", "nothing", "--reason", "gone"],
   parked: [],
   "parked retry": ["1"],
+  "parked drop": ["1", "--reason", "gone", "--yes"],
+  acts: [],
   purge: ["--older-than", "1d", "--yes"],
 };
 

@@ -23,7 +23,10 @@ export function registerParkedDrop({ program, env }: Registration): void {
       await withSetting({ env, need: ["database"] }, async (setting) => {
         const { services, printer, signal } = setting;
         const [news] = await services.store().listParked({ limit: 1, after: id - 1 });
-        if (news === undefined || news.id !== id) throw new FoundWrong(notParked(id));
+        if (news === undefined || news.id !== id) {
+          if (options.json === true) printer.json({ number: id, dropped: false });
+          throw new FoundWrong(notParked(id));
+        }
         await agree(process, {
           says:
             `This deletes the order update ${id}, version ${news.version} of ${news.lcid}, for good. Subscribers never get it, ` +

@@ -49,7 +49,12 @@ function registerForget({ program, env }: Registration): void {
         const { services, printer, signal } = setting;
         const { names } = await services.queues().updates();
         const subscribed = names.find((one) => one.name === name);
-        if (subscribed === undefined) throw new FoundWrong(notSubscribed(name));
+        if (subscribed === undefined) {
+          // What a forgetting that was interrupted left behind goes, and nothing that anybody would miss.
+          await forgetSubscriber(services.queues(), { name });
+          if (options.json === true) printer.json({ name, kind: "unknown" });
+          throw new FoundWrong(notSubscribed(name));
+        }
         await agree(process, {
           says:
             `This ends the subscription of ${name} to order updates and deletes ${counted(subscribed.waiting, "update")} that ` +
