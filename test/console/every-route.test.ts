@@ -48,7 +48,6 @@ test("of all the addresses there are, strangers reach the door and what it needs
   const app = await createConsoleServer({
     fleet,
     rawQueues,
-    leaseMs: 10_000,
     logger,
     doorkeeper: new Doorkeeper({
       sessions: new Sessions({ idleMs: 1_000, longestMs: 1_000 }),

@@ -85,7 +85,7 @@ describe("a busy fleet", () => {
     await find(TOLD.haltedEvent.id);
     expect(await page.locator("pre").innerText()).toContain('"captureId": "cursed"');
     await page.goto("/search?q=no-such-thing");
-    expect(await textOf(page)).toContain("No order has that name, decided or in line");
+    expect(await textOf(page)).toContain("No order has that name, decided, purged or in line");
   });
 });
 
@@ -103,7 +103,7 @@ test("an empty fleet says so on every page", async () => {
     "/actions": "Nobody has done anything yet",
     "/order?lcid=S-1": "Nothing has been decided for this order",
     "/event?source=/shop&id=1": "No event of that source and id has been decided",
-    "/search?q=S-1": "No order has that name, decided or in line",
+    "/search?q=S-1": "No order has that name, decided, purged or in line",
     "/doctor": "no queue was ever used under the prefix",
   };
   for (const [path, expected] of Object.entries(words)) {

@@ -146,6 +146,10 @@ describe("what is purged, and what stays", () => {
       (story: Story) => [...story.cancelled(), story.reserved("r1")],
     ],
     ["completed with an event held", (story: Story) => [...story.completed(), story.refunded("f1", "c7", 1)]],
+    [
+      "cancelled with an alert that nobody acknowledged",
+      (story: Story) => [...story.cancelled(), story.shipped("s1")],
+    ],
     ["not placed yet", (story: Story) => [story.sold("c1")]],
   ])("an order that is %s stays", async (_state, events) => {
     const shop = await openShop();

@@ -78,7 +78,6 @@ async function build(
   const app = await createConsoleServer({
     fleet,
     rawQueues,
-    leaseMs: config.leaseMs,
     origin,
     logger,
     doorkeeper: new Doorkeeper({ sessions, proxy, origin }),

@@ -27,8 +27,6 @@ import { answerTrouble } from "./server-errors.ts";
 export interface ConsoleServerOptions {
   readonly fleet: Fleet;
   readonly rawQueues: RawQueues;
-  /** Of the fleet's locks, as far as this console is told. */
-  readonly leaseMs: number;
   readonly doorkeeper: Doorkeeper;
   readonly loginDesk: LoginDesk;
   readonly origin: OwnOrigin;

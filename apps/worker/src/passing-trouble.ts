@@ -88,15 +88,15 @@ export class PassingTrouble {
 
   /** A lane's batch was not settled in full. What nobody foresaw is said out loud; what passes is not. */
   laneTrouble(lcid: string, { kind, error }: LaneTrouble): void {
-    const fields = { lcid, kind, error };
     if (kind === "unknown") {
       const code = "code" in error ? String(error.code) : error.name;
       this.#lines.say("error", `lane ${code}`, {
-        fields: { ...fields, code },
+        lcid,
+        fields: { kind, error, code },
         line: "a lane's events could not be settled; will try again",
       });
     } else {
-      this.#logger.debug(fields, "a lane's events are not settled yet");
+      this.#logger.debug({ lcid, kind, error }, "a lane's events are not settled yet");
     }
     if (kind === "deadline") return;
     const nowMs = performance.now();
@@ -120,7 +120,8 @@ export class PassingTrouble {
   /** A job failed in a way that nobody thought of; it comes again, and so may the line. */
   jobFailed(lcid: string, error: Error): void {
     this.#lines.say("error", `job ${error.name}`, {
-      fields: { lcid, err: error },
+      lcid,
+      fields: { err: error },
       line: "a job failed in a way nobody foresaw",
     });
   }

@@ -8,7 +8,8 @@ import type { PurgedOrder } from "./types.ts";
 /** Deleting finished orders, one at a time, each leaving a tombstone that answers for it. */
 
 const finished = sql<boolean>`status in ('completed', 'cancelled') and refund_due_minor = 0 and void_due_minor = 0
-  and release_due = 0 and held = 0 and not halted`;
+  and release_due = 0 and held = 0 and not halted
+  and not exists (select from order_events where order_events.lcid = orders.lcid and alert)`;
 
 export const purgeableOrders = statement<{ olderThanMs: number; after: string; limit: number }>()(
   "purgeable_orders",

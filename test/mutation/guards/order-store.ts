@@ -282,6 +282,13 @@ export const ORDER_STORE_GUARDS: readonly Guard[] = [
     tests: [{ file: PURGE, title: "stays" }],
   },
   {
+    promise: "an order with an open alert is not purged",
+    file: `${SRC}/purging.ts`,
+    guard: "\n  and not exists (select from order_events where order_events.lcid = orders.lcid and alert)",
+    without: "",
+    tests: [{ file: PURGE, title: "stays" }],
+  },
+  {
     promise: "an apply that waited at a row starts again when the row was purged",
     file: `${SRC}/transaction.ts`,
     guard: "if (purged) throw new PurgedMeanwhileError(part);",

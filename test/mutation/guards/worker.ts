@@ -284,6 +284,15 @@ export const WORKER_GUARDS: readonly Guard[] = [
     tests: [{ file: TROUBLE, title: "the backoff starts at the wait, doubles, and ends at the lease" }],
   },
   {
+    promise: "an order whose trouble was not said is named by the next line",
+    file: `${SRC}/throttled-lines.ts`,
+    guard: "      if (lcid !== undefined && known.lcids.size < MOST_NAMED) known.lcids.add(lcid);\n",
+    without: "",
+    tests: [
+      { file: "test/fleet/worker-throttled-lines.test.ts", title: "is named by the next line of its kind" },
+    ],
+  },
+  {
     promise: "one cause is one line in a while, however many jobs meet it",
     file: `${SRC}/throttled-lines.ts`,
     guard: "known !== undefined && nowMs < known.quietUntilMs",

@@ -147,8 +147,8 @@ function registerDrop({ program, env }: Registration): void {
         await agree(process, {
           says: isJob
             ? `This deletes the job ${id} of ${source.slice(JOB_SOURCE.length)} for good, with what it carries.`
-            : `This gives the event ${id} of ${source} up, or acknowledges its alert. It stays on record, with your reason; ` +
-              "what it blocked is decided then, and replaying it later comes behind that.",
+            : `This gives the event ${id} of ${source} up where it failed or is held: what it blocked is decided then, and replaying ` +
+              "it later comes behind that. Where it was rejected, its open alert is acknowledged, and nothing else. Your reason is kept.",
           yes: options.yes === true,
           isGrave: isJob,
           signal: setting.signal,

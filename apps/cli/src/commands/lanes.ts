@@ -160,7 +160,7 @@ function print(printer: Printer, lane: LaneInFull, { skip }: { readonly skip: nu
   if (leftOutcomes.length > 0) {
     printer.out("");
     printer.table(
-      ["outcome nobody came for", "left", { cuttable: "request key" }],
+      ["outcome nobody came for", "since", { cuttable: "request key" }],
       leftOutcomes.map(({ value, leftAtMs, key }) => [value, new Date(leftAtMs), key]),
     );
     if (leftOutcomes.length < outcomes) printer.note(`only ${leftOutcomes.length} of ${outcomes} outcomes`);

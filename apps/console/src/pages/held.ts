@@ -31,7 +31,7 @@ export function heldPage(
         ["24h", "Due within a day"],
       ],
     })}
-    ${held.rows.length === 0 ? nothing("Nothing is held.") : heldTable(held.rows, { reader, back, nowMs, ofSeveral: true })}
+    ${held.rows.length === 0 ? nothing(within === "" ? "Nothing is held." : "Nothing is due within that time.") : heldTable(held.rows, { reader, back, nowMs, ofSeveral: true })}
     ${moreNote(held)}`;
   return page({ title: "Held", reader, at: "/held", notice, content });
 }

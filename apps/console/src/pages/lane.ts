@@ -1,7 +1,7 @@
 import { freeingSays, turnsLost } from "@junban/operations";
 import type { Answer, LaneInFull } from "@junban/operations";
 import { html } from "../html.ts";
-import type { Content, Html } from "../html.ts";
+import type { Html } from "../html.ts";
 import { count, duration } from "../words.ts";
 import { chip, facts, formToken, nothing, table, unknown } from "./layout.ts";
 import type { Reader } from "./layout.ts";
@@ -11,7 +11,6 @@ export const LINE_SHOWN = 20;
 
 export interface LaneOptions {
   readonly nowMs: number;
-  readonly leaseMs: number;
   readonly reader: Reader;
 }
 
@@ -22,7 +21,7 @@ export function laneSection(lane: Answer<LaneInFull>, options: LaneOptions): Htm
   </section>`;
 }
 
-function known(lane: LaneInFull, { nowMs, leaseMs, reader }: LaneOptions): Html {
+function known(lane: LaneInFull, { nowMs, reader }: LaneOptions): Html {
   const { depth, holder, leaseLeftMs, seats, consistent, line } = lane;
   if (depth === 0 && holder === null) return nothing("Nothing stands in line, and nobody holds it.");
   return html`<div class="lane">
@@ -30,7 +29,6 @@ function known(lane: LaneInFull, { nowMs, leaseMs, reader }: LaneOptions): Html 
       [
         ["Holder", holder === null ? chip("nobody", "wait") : html`<code>${holder}</code>`],
         ["Lease left", holder === null ? "–" : duration(leaseLeftMs)],
-        ["Renewed", holder === null ? "–" : renewed(lane, leaseMs)],
         ["In line", count(depth)],
         ["Jobs that wait", count(seats)],
         ["Turns lost in a row", turnsLost(lane) > 0 ? chip(count(turnsLost(lane)), "bad") : "0"],
@@ -38,7 +36,7 @@ function known(lane: LaneInFull, { nowMs, leaseMs, reader }: LaneOptions): Html 
       ],
       { isWide: true },
     )}
-    ${holder !== null && reader.role === "operator" && freeForm(lane, { leaseMs, reader })}
+    ${holder !== null && reader.role === "operator" && freeForm(lane, reader)}
     ${
       line.length > 0 &&
       table(
@@ -64,26 +62,15 @@ function known(lane: LaneInFull, { nowMs, leaseMs, reader }: LaneOptions): Html 
   </div>`;
 }
 
-/** How long ago, by a lease as long as ours: a holder that is alive renews it each third. */
-function renewed({ leaseLeftMs }: LaneInFull, leaseMs: number): Content {
-  const agoMs = leaseMs - leaseLeftMs;
-  if (agoMs < 0) return "not known: its lease is longer than the console's";
-  const words = `${duration(agoMs)} ago`;
-  return agoMs > leaseMs / 2 ? chip(words, "wait") : words;
-}
-
 /** Behind what it does, in full: it is for a holder that is known to be gone while its lease is long. */
-function freeForm(
-  { lcid, holder, leaseLeftMs }: LaneInFull,
-  { leaseMs, reader }: Pick<LaneOptions, "leaseMs" | "reader">,
-): Html {
+function freeForm({ lcid, holder, leaseLeftMs }: LaneInFull, reader: Reader): Html {
   return html`<div class="acts">
     <details>
       <summary>Free this lane</summary>
       <p class="notice wait">${freeingSays({ lcid, holder, leaseLeftMs })}</p>
       <p>
-        A holder that is alive renews its lease every ${duration(leaseMs / 3)} or so. Load the page again:
-        where the lease only runs down, nobody renews it.
+        A holder that is alive renews its lease each third of it. Load the page again: where less is left each
+        time, nobody renews it.
       </p>
       <form method="post" action="/acts/free-lane">
         ${formToken(reader)}<input type="hidden" name="lcid" value="${lcid}" /><input

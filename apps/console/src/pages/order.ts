@@ -1,6 +1,6 @@
 import { counted } from "@junban/operations";
 import type { LaneInFull, Answer, Timeline } from "@junban/operations";
-import type { DeadLetter, OrderReport } from "@junban/order-store";
+import type { DeadLetter, OrderReport, PurgedOrder } from "@junban/order-store";
 import type { Line } from "@junban/orders";
 import { html } from "../html.ts";
 import type { Content, Html } from "../html.ts";
@@ -17,6 +17,8 @@ export interface OrderPageOptions {
   readonly lcid: string;
   /** Null where there is no such order. */
   readonly order: Answer<OrderReport | null>;
+  /** Set where it was finished and is gone. */
+  readonly purged: PurgedOrder | null;
   /** Failed events of the order, for a halted one. */
   readonly failed: readonly DeadLetter[];
   readonly timeline: Answer<Timeline>;
@@ -24,26 +26,32 @@ export interface OrderPageOptions {
   readonly reader: Reader;
   readonly notice: Notice | null;
   readonly nowMs: number;
-  /** Of the fleet's locks. */
-  readonly leaseMs: number;
 }
 
 export function orderPage(options: OrderPageOptions): Html {
-  const { lcid, order, timeline, lane, reader, notice, nowMs, leaseMs } = options;
+  const { lcid, order, purged, timeline, lane, reader, notice, nowMs } = options;
   const content = html`<div class="title">
       <h1 class="name">${lcid}</h1>
       ${order.kind === "known" && order.value !== null && chips(order.value)}
     </div>
     ${order.kind === "unknown" && unknown("The order", "Postgres does not answer")}
-    ${order.kind === "known" && order.value === null && nothing("Nothing has been decided for this order.")}
+    ${order.kind === "known" && order.value === null && absent(purged)}
     ${order.kind === "known" && order.value !== null && standing(order.value, options)}
-    ${laneSection(lane, { nowMs, leaseMs, reader })}
+    ${laneSection(lane, { nowMs, reader })}
     ${
       timeline.kind === "known"
         ? timeline.value.total > 0 && timelineSection(timeline.value, { lcid, currency: currencyOf(order) })
         : unknown("The history", "Postgres does not answer")
     }`;
   return page({ title: lcid, reader, notice, content });
+}
+
+function absent(purged: PurgedOrder | null): Html {
+  if (purged === null) return nothing("Nothing has been decided for this order.");
+  return html`<p class="nothing">
+    It was finished, and purged on ${time(purged.purgedAt)}: its events are gone, and later ones of it are
+    refused.
+  </p>`;
 }
 
 function currencyOf(order: Answer<OrderReport | null>): string | null {

@@ -57,8 +57,8 @@ export function searchPage({ query, source, order, isLineKnown, events }: Found,
 
 /** No more than was looked at. */
 function notFound(source: string, isLineKnown: boolean): string {
-  if (source !== "") return "No event of that source and id has been decided.";
+  if (source !== "") return "No event of that source and id has been decided, or its order was purged.";
   return isLineKnown
-    ? "No order has that name, decided or in line, and no event of that id has been decided."
+    ? "No order has that name, decided, purged or in line, and no event of that id has been decided, or its order was purged."
     : "No order or event of that name has been decided; which orders stand in line is not known.";
 }

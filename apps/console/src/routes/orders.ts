@@ -13,17 +13,15 @@ import { sendPage } from "./send-page.ts";
 
 const FAILED_SHOWN = 20;
 
-export function addOrderRoutes(
-  app: FastifyInstance,
-  { fleet, leaseMs }: Pick<ConsoleServerOptions, "fleet" | "leaseMs">,
-): void {
+export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
   const { store, lanes } = fleet;
   app.get("/order", async (request, reply) => {
     const lcid = neededOf(queryOf(request, "lcid"), "the order's name");
     if (!isOrderName(lcid)) throw new Refusal("NOT_FOUND", "No order can have that name.");
     const page = numberOf(request, "page");
-    const [order, timeline, lane, failed, notice] = await Promise.all([
+    const [order, purged, timeline, lane, failed, notice] = await Promise.all([
       answerTo(() => store.readOrder(lcid)),
+      answerTo(() => store.readPurged([lcid])),
       answerTo(() => readTimeline(fleet, { lcid, ...(page === null ? {} : { page }) })),
       answerTo(() => readLane(lanes, { lcid, limit: LINE_SHOWN })),
       answerTo(() => store.listDead({ lcid, outcome: "failed", limit: FAILED_SHOWN })),
@@ -31,18 +29,33 @@ export function addOrderRoutes(
     ]);
     const reader = readerOf(personOf(request));
     const letters = failed.kind === "known" ? failed.value : [];
-    const isEmpty = lane.kind === "known" && lane.value.depth === 0;
+    const [tomb = null] = purged.kind === "known" ? purged.value : [];
+    const isEmpty = lane.kind === "known" && lane.value.depth === 0 && tomb === null;
     if (order.kind === "known" && order.value === null && isEmpty) void reply.code(404);
     return sendPage(
       reply,
-      orderPage({ lcid, order, timeline, lane, failed: letters, reader, notice, nowMs: Date.now(), leaseMs }),
+      orderPage({
+        lcid,
+        order,
+        purged: tomb,
+        timeline,
+        lane,
+        failed: letters,
+        reader,
+        notice,
+        nowMs: Date.now(),
+      }),
     );
   });
   app.get("/event", async (request, reply) => {
     const source = neededOf(queryOf(request, "source"), "the source");
     const id = neededOf(queryOf(request, "id"), "the id");
     const [event, notice] = await Promise.all([store.readEvent({ source, id }), noticeOf(store, request)]);
-    if (event === null) throw new Refusal("NOT_FOUND", "No event of that source and id has been decided.");
+    if (event === null)
+      throw new Refusal(
+        "NOT_FOUND",
+        "No event of that source and id has been decided, or its order was purged.",
+      );
     return sendPage(reply, eventPage(event, { reader: readerOf(personOf(request)), notice }));
   });
 }

@@ -55,13 +55,14 @@ async function find(
   if (source !== null) {
     return { isOrder: false, isLineKnown: true, events: await eventOf(fleet, { source, id: query }) };
   }
-  const [order, events, line] = await Promise.all([
+  const [order, purged, events, line] = await Promise.all([
     fleet.store.readOrder(query),
+    fleet.store.readPurged([query]),
     eventsNamed(fleet, query),
     standsInLine(fleet, query),
   ]);
-  // Before its first event is decided an order is nothing but a line.
-  const isOrder = order !== null || (line.kind === "known" && line.value);
+  // Before its first event is decided an order is nothing but a line, and after its purge nothing but a name.
+  const isOrder = order !== null || purged.length > 0 || (line.kind === "known" && line.value);
   return { isOrder, isLineKnown: line.kind === "known", events };
 }
 

@@ -219,7 +219,7 @@ function judgeStanding({ workers, untouched, standing }: FleetFacts): Judgement[
       severity: first.headAgeMs >= LANE_STANDS_MS ? "wrong" : "warning",
       says: `${counted(standing.count, "lane does", "lanes do")} not move, one for ${lasting(first.headAgeMs)}: ${named}${standing.count > standing.longest.length ? ", …" : ""}`,
       means: `what stands at the head is tried again and again and cannot be committed, or nobody takes it up; these orders wait, ${standing.doOthersMove ? "others go on" : "and no other moves"}`,
-      fix: `junban lane ${first.lcid} shows its head; the workers' logs say why in a line with its lcid and a code (“a lane's events could not be settled”). Mend that, and it goes on by itself`,
+      fix: `junban lane ${first.lcid} shows its head; the workers' logs say why in a line with a code that names it, as lcid or among otherLcids (“a lane's events could not be settled”). Mend that, and it goes on by itself`,
     },
   ];
 }
