@@ -12,6 +12,7 @@ import { noticeOf } from "./notice.ts";
 import { sendPage } from "./send-page.ts";
 
 const FAILED_SHOWN = 20;
+const NO_EVENT = "No event of that source and id has been decided, or its order was purged.";
 
 export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServerOptions, "fleet">): void {
   const { store, lanes } = fleet;
@@ -51,11 +52,7 @@ export function addOrderRoutes(app: FastifyInstance, { fleet }: Pick<ConsoleServ
     const source = neededOf(queryOf(request, "source"), "the source");
     const id = neededOf(queryOf(request, "id"), "the id");
     const [event, notice] = await Promise.all([store.readEvent({ source, id }), noticeOf(store, request)]);
-    if (event === null)
-      throw new Refusal(
-        "NOT_FOUND",
-        "No event of that source and id has been decided, or its order was purged.",
-      );
+    if (event === null) throw new Refusal("NOT_FOUND", NO_EVENT);
     return sendPage(reply, eventPage(event, { reader: readerOf(personOf(request)), notice }));
   });
 }
