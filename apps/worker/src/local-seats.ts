@@ -8,14 +8,12 @@ export type SeatEnd =
   | { readonly kind: "stepBack" };
 
 /**
- * The way a job takes to its lane. `first`: nobody of this process is there, go with `enter`; `told`: this process serves the
- * lane and has decided the request before its job was fetched; `knock`: it sat for long, so ask the lane itself; `stand`: others
- * of this process already stand at a turn held elsewhere; `sit`: this process serves the lane, or is on the way to it, so wait here
- * without a call.
+ * The way a job takes to its lane. `first`: nobody of this process is there, go with `enter`; `knock`: the lane is served
+ * here but has already passed this request, so `enter` has its outcome; `stand`: others of this process already stand at a
+ * turn held elsewhere; `sit`: this process serves the lane, or is on the way to it, so wait here without a call.
  */
 export type Way =
   | { readonly kind: "first" }
-  | { readonly kind: "told" }
   | { readonly kind: "knock" }
   | { readonly kind: "stand" }
   | { readonly kind: "sit"; readonly end: Promise<SeatEnd> };
@@ -50,8 +48,6 @@ interface LaneHere {
   /** Before that no seat is looked at for being overdue. */
   lookAtMs: number;
   served: ServedLane | null;
-  /** Requests that were told to their jobs although an outcome was left for them in Redis, where it is not needed any more. */
-  told: string[];
   /** Requests settled while no job of this process had a seat for them: two generations, so that memory stays bounded. */
   passed: Set<string>;
   passedBefore: Set<string>;
@@ -69,11 +65,8 @@ export interface LocalSeatsOptions {
 /** How many times the wait a job may sit whose request is known to stand. */
 const KNOWN_TO_STAND = 10;
 
-/** Told requests that go with one handoff, as many as it takes. */
-const MOST_TOLD = 1_000;
-
 const FIRST: Way = { kind: "first" };
-const TOLD: Way = { kind: "told" };
+const KNOCK: Way = { kind: "knock" };
 const STAND: Way = { kind: "stand" };
 
 /**
@@ -101,10 +94,7 @@ export class LocalSeats {
       this.#newLane(lcid).approaching = true;
       return FIRST;
     }
-    if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) {
-      lane.told.push(key);
-      return TOLD;
-    }
+    if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) return KNOCK;
     if (lane.served !== null || lane.approaching) return this.#sit(lane, key, this.#waitMs);
     return stand(lane);
   }
@@ -145,17 +135,12 @@ export class LocalSeats {
   /**
    * Takes the committed requests that a job of this process waits for, so that their outcomes need neither message nor
    * memory in Redis, and answers with their keys and with what tells each of those jobs. Call it in the same step in which the
-   * handoff is sent: a job that asks later is told that its request has been passed. `delivered` are requests of earlier
-   * handoffs whose jobs were told so.
+   * handoff is sent: a job that asks later learns that its request has been passed.
    */
   claim(
     served: ServedLane,
     settled: readonly Settled[],
-  ): {
-    own: readonly string[];
-    delivered: readonly string[];
-    deliveries: readonly (() => void)[];
-  } {
+  ): { own: readonly string[]; deliveries: readonly (() => void)[] } {
     const lane = this.#lanes.get(served.lcid);
     if (lane !== undefined) lane.progressAtMs = this.#clock();
     const own: string[] = [];
@@ -171,8 +156,7 @@ export class LocalSeats {
       if (seat !== undefined || carried) own.push(one.key);
       else if (lane !== undefined) this.#remember(lane, one.key);
     }
-    const delivered = lane?.told.splice(0, MOST_TOLD) ?? [];
-    return { own, delivered, deliveries };
+    return { own, deliveries };
   }
 
   /** Sends jobs that sit here for longer than `waitMs` to the lane: perhaps their request does not stand in it yet. */
@@ -207,7 +191,6 @@ export class LocalSeats {
     const lane = this.#lanes.get(served.lcid);
     if (lane?.served !== served) return;
     lane.served = null;
-    lane.told = [];
     lane.passed = new Set();
     lane.passedBefore = new Set();
     leaveEverySeat(lane, end);
@@ -267,7 +250,6 @@ function emptyLane(nowMs: number): LaneHere {
     progressAtMs: nowMs,
     lookAtMs: 0,
     served: null,
-    told: [],
     passed: new Set(),
     passedBefore: new Set(),
   };
