@@ -200,6 +200,24 @@ describe("whatever the grouping and whatever breaks, the rows end as if every ev
     await expectSound(labs.rough);
   });
 
+  test("long histories of one order, which are written while they are being decided", async () => {
+    const labs = await openLabs();
+    let told = 0;
+    const histories = fc.constant(null).chain(() => {
+      told += 1;
+      return meetingEvents(`long${told}`, { minLength: 300, maxLength: 400 });
+    });
+    const longPlans = plans.map(({ fates }) => ({ fates, sizes: [400, 150] }));
+    await fc.assert(
+      fc.asyncProperty(histories, longPlans, async (stream, plan) => {
+        await applyRoughly(labs, stream, plan);
+        await expectSameEnd(labs, stream);
+      }),
+      { numRuns: 3, endOnFailure: true },
+    );
+    await expectSound(labs.rough);
+  });
+
   test("realistic traffic of several orders, with repeats, early and invalid events", async () => {
     const labs = await openLabs();
     await fc.assert(

@@ -6,7 +6,10 @@ type Events = fc.Arbitrary<EventEnvelope>;
 type Weighted = fc.WeightedArbitrary<EventEnvelope>;
 
 /** Few names and few amounts, so that events meet, clash, repeat and wait for each other all the time. */
-export function meetingEvents(lcid: string): fc.Arbitrary<EventEnvelope[]> {
+export function meetingEvents(
+  lcid: string,
+  { minLength = 4, maxLength = 40 }: { minLength?: number; maxLength?: number } = {},
+): fc.Arbitrary<EventEnvelope[]> {
   const story = new Story(lcid);
   const lines = { L1: 2, L2: 1 };
   const placements = ["placed", "placed again"].map((id) => story.placed(lines, { id: `${lcid} ${id}` }));
@@ -18,7 +21,7 @@ export function meetingEvents(lcid: string): fc.Arbitrary<EventEnvelope[]> {
       ...stockEvents(story),
       ...cancelEvents(story),
     ),
-    { minLength: 4, maxLength: 40 },
+    { minLength, maxLength },
   );
 }
 
