@@ -45,6 +45,7 @@ WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/migrations migrations
 COPY --from=build /app/packages/event-queues/dist packages/event-queues/dist
+COPY --from=build /app/packages/event-queues/lua packages/event-queues/lua
 COPY --from=build /app/packages/handoff-lock/dist packages/handoff-lock/dist
 COPY --from=build /app/packages/handoff-lock/lua packages/handoff-lock/lua
 COPY --from=build /app/packages/operations/dist packages/operations/dist

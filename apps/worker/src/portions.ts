@@ -8,8 +8,8 @@ export class Portions {
   readonly #tasks: (() => void)[] = [];
   #isScheduled = false;
 
-  /** @param size tasks a turn; default 32. */
-  constructor({ size = 32 }: { readonly size?: number } = {}) {
+  /** @param size tasks a turn; default 128. */
+  constructor({ size = 128 }: { readonly size?: number } = {}) {
     this.#size = size;
   }
 

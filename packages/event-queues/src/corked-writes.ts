@@ -6,6 +6,7 @@ import type { Redis } from "ioredis";
  */
 export class CorkedWrites {
   readonly #client: Redis;
+  #last: (() => void)[] = [];
   #isCorked = false;
 
   constructor(client: Redis) {
@@ -13,13 +14,21 @@ export class CorkedWrites {
   }
 
   corkThisTurn(): void {
-    const { stream } = this.#client;
-    if (this.#isCorked || stream === undefined) return;
+    if (this.#isCorked) return;
     this.#isCorked = true;
-    stream.cork();
+    const { stream } = this.#client;
+    // Before the first connection there is no socket.
+    stream?.cork();
     setImmediate(() => {
+      for (const send of this.#last.splice(0)) send();
       this.#isCorked = false;
-      stream.uncork();
+      stream?.uncork();
     });
+  }
+
+  /** Sends at the end of this turn, in the same write. `send` must not throw. */
+  atTheEnd(send: () => void): void {
+    this.#last.push(send);
+    this.corkThisTurn();
   }
 }

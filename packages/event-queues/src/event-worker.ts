@@ -70,6 +70,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       (name, settings) => {
         const keys = new QueueKeys(options.prefix);
         return new PlainBackend(
+          { client: options.client, writes: options.writes },
           new RedisConnection(options.client, { shared: true, blocking: false }),
           name,
           keys.getKeys(name),

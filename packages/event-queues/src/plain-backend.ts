@@ -1,7 +1,9 @@
-import { RedisQueueBackend } from "bullmq";
+import { raw2NextJobData, RedisQueueBackend } from "bullmq";
+import type { Redis } from "ioredis";
+import type { CorkedWrites } from "./corked-writes.ts";
 import { unsoundFields } from "./damaged-jobs.ts";
-import { callLeanly } from "./lean-scripts.ts";
-import type { LeanClient } from "./lean-scripts.ts";
+import { JobEnds } from "./job-ends.ts";
+import type { Completion } from "./job-ends.ts";
 
 /** What a job is read by here: what it carries, and how often it was begun. */
 const FIELDS_READ: ReadonlySet<string> = new Set(["name", "data", "ats", "stc", "timestamp", "processedOn"]);
@@ -10,6 +12,7 @@ const FETCHING: ReadonlySet<string> = new Set(["moveToActive", "moveToFinished",
 
 type Arguments = Parameters<RedisQueueBackend["execCommand"]>;
 type Client = Awaited<RedisQueueBackend["client"]>;
+type Completed = Awaited<ReturnType<RedisQueueBackend["moveToCompleted"]>>;
 
 /**
  * BullMQ's way to Redis, on which a job is its name and its data. Options, schedules and verdicts that somebody wrote beside
@@ -17,28 +20,44 @@ type Client = Awaited<RedisQueueBackend["client"]>;
  * would otherwise be fetched, not be read, and be fetched again for ever, with its whole queue behind it.
  */
 export class PlainBackend extends RedisQueueBackend {
+  readonly #client: Redis;
+  readonly #ends: JobEnds;
+
+  constructor(
+    own: { readonly client: Redis; readonly writes: CorkedWrites },
+    ...given: ConstructorParameters<typeof RedisQueueBackend>
+  ) {
+    super(...given);
+    this.#client = own.client;
+    this.#ends = new JobEnds({
+      ...own,
+      scriptName: `moveToFinished:${this.version}`,
+      argumentsFor: (...completion) =>
+        this.moveToCompletedArgs(...completion) as (string | number | Buffer)[],
+    });
+  }
+
   override execCommand(...[client, name, args]: Arguments): unknown {
-    const reply: unknown =
-      name === "moveToFinished" ? this.#finish(client, args) : super.execCommand(client, name, args);
+    const reply: unknown = super.execCommand(client, name, args);
     if (!FETCHING.has(name) || !(reply instanceof Promise)) return reply;
     return reply.then(async (answer: unknown) => this.#plain(client as Client, answer));
   }
 
-  /** The one script that is called for every job; the first time on a new server it is unknown there, and sent whole. */
-  async #finish(client: Arguments[0], args: Arguments[2]): Promise<unknown> {
-    try {
-      // BullMQ wraps the client that it was given, and passes on what it does not know.
-      const ending = callLeanly(client as unknown as LeanClient, `moveToFinished:${this.version}`, args);
-      if (ending !== null) return await ending;
-    } catch (error) {
-      // Looked for anywhere in the message, as ioredis does: a proxy may put a word of its own before it.
-      if (!(error instanceof Error && error.message.includes("NOSCRIPT"))) throw error;
+  /** Together with other jobs that end at this moment. */
+  override async moveToCompleted(...completion: Completion): Promise<Completed> {
+    const [{ id: jobId = "" }] = completion;
+    const answering = this.#ends.complete(completion);
+    if (answering === null) return super.moveToCompleted(...completion);
+    const answer = await answering;
+    if (typeof answer === "number" && answer < 0) {
+      throw this.finishedErrors({ code: answer, jobId, command: "moveToFinished", state: "active" });
     }
-    return super.execCommand(client, "moveToFinished", args);
+    const result = raw2NextJobData((await this.#plain(this.#client, answer)) as unknown[]);
+    return { result, finishedOn: Date.now() };
   }
 
   /** Answers of these scripts begin with the fields of a job, or with 0; some are a number that says what went wrong. */
-  async #plain(client: Client, answer: unknown): Promise<unknown> {
+  async #plain(client: Pick<Client, "hdel">, answer: unknown): Promise<unknown> {
     if (!Array.isArray(answer) || !Array.isArray(answer[0])) return answer;
     const [fields, id, ...rest] = answer as [readonly string[], string, ...unknown[]];
     const record: Record<string, string> = Object.create(null) as Record<string, string>;

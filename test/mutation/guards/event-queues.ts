@@ -12,6 +12,7 @@ const PUBLISHER = "test/event-queues/publisher.test.ts";
 const LINE = "test/event-queues/publish-line.test.ts";
 const PUBLISHER_OUTAGE = "test/event-queues/publisher-outage.test.ts";
 const CONSUMER = "test/event-queues/consumer.test.ts";
+const JOB_ENDS = "test/event-queues/job-ends.test.ts";
 const OUTAGE = "test/event-queues/consumer-outage.test.ts";
 const RAW = "test/event-queues/raw-jobs.test.ts";
 const SILENT = "test/event-queues/silent-connections.test.ts";
@@ -243,10 +244,31 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
   },
   {
     promise: "a script that the server has forgotten is sent whole",
-    file: `${SRC}/plain-backend.ts`,
+    file: `${SRC}/job-ends.ts`,
     guard: 'error.message.includes("NOSCRIPT")',
     without: "false",
-    tests: [{ file: "test/event-queues/lean-scripts.test.ts", title: "jobs still end" }],
+    tests: [{ file: JOB_ENDS, title: "after SCRIPT FLUSH" }],
+  },
+  {
+    promise: "what BullMQ stumbles over in one job leaves those that end with it alone",
+    file: "packages/event-queues/lua/complete-jobs.lua",
+    guard: "local ended, answer = pcall(finish, keys, args)",
+    without: "local ended, answer = true, finish(keys, args)",
+    tests: [{ file: JOB_ENDS, title: "end although BullMQ stumbles over one of them" }],
+  },
+  {
+    promise: "each job ends by its own token",
+    file: "packages/event-queues/lua/complete-jobs.lua",
+    guard: "local id, token = ARGV[index], ARGV[index + 1]",
+    without: "local id, token = ARGV[index], ARGV[10]",
+    tests: [{ file: JOB_ENDS, title: "are completed in one call" }],
+  },
+  {
+    promise: "no call ends so many jobs that Redis does nothing else for long",
+    file: `${SRC}/job-ends.ts`,
+    guard: "first += MOST_A_CALL",
+    without: "first += waiting.length",
+    tests: [{ file: JOB_ENDS, title: "are completed in several calls" }],
   },
   {
     promise: "what an access list of Redis hides does not hide the rest",

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { CorkedWrites } from "../../packages/event-queues/src/corked-writes.ts";
+import { JobEnds } from "../../packages/event-queues/src/job-ends.ts";
+import type { JobEnd } from "../../packages/event-queues/src/job.ts";
+import { eventually, freshRedis } from "../support/index.ts";
+import { addJobs, connectTo, openPlainQueues, openReader, startConsumer, startOwnRedis } from "./setting.ts";
+import type { Corner, Overrides, TestConsumer } from "./setting.ts";
+
+/** Jobs that end at one moment are completed in one call; for each of them it is as if it had ended by itself. */
+
+const LOCK_MS = 1_000;
+
+interface Gate {
+  readonly open: () => void;
+  readonly process: NonNullable<Overrides["process"]>;
+}
+
+/** Every job waits here, and all of them end in one step. */
+function closedGate(): Gate {
+  let open = (): void => undefined;
+  const opened = new Promise<JobEnd>((resolve) => {
+    open = () => resolve({ kind: "completed" });
+  });
+  return { open: () => open(), process: async () => opened };
+}
+
+/** As many jobs as slots, all of them being processed behind a gate. */
+async function jobsAtTheGate(
+  corner: Corner,
+  count: number,
+): Promise<{ consumer: TestConsumer; ids: readonly string[]; gate: Gate }> {
+  const gate = closedGate();
+  const ids = await addJobs(openPlainQueues(corner), "payment", count);
+  const consumer = startConsumer(corner, {
+    concurrency: count,
+    lockDurationMs: LOCK_MS,
+    process: gate.process,
+  });
+  await eventually(() => consumer.jobs.length === count);
+  return { consumer, ids, gate };
+}
+
+async function goneFrom(corner: Corner, ids: readonly string[]): Promise<void> {
+  const redis = connectTo(corner);
+  await eventually(async () => {
+    expect(await redis.exists(...ids.map((id) => `${corner.prefix}:{payment}:${id}`))).toBe(0);
+  });
+}
+
+/** Calls of scripts that this server has had so far. */
+async function scriptCalls(corner: Corner): Promise<number> {
+  const stats = await connectTo(corner).info("commandstats");
+  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
+    (sum, [, calls]) => sum + Number(calls),
+    0,
+  );
+}
+
+describe("jobs that end at one moment", () => {
+  test("are completed in one call, and the same call fetches the next ones", async () => {
+    const server = await startOwnRedis();
+    const { consumer, gate } = await jobsAtTheGate(server, 50);
+    await addJobs(openPlainQueues(server), "payment", 50);
+    const before = await scriptCalls(server);
+
+    gate.open();
+
+    await eventually(() => consumer.jobs.length === 100);
+    await goneFrom(
+      server,
+      consumer.jobs.map(({ id }) => id),
+    );
+    // Two calls end jobs, one or two look for more, and every second one looks for stalled jobs.
+    expect((await scriptCalls(server)) - before).toBeLessThan(20);
+    expect(new Set(consumer.jobs.map(({ id }) => id)).size).toBe(100);
+    expect(consumer.errors).toEqual([]);
+    expect(await openReader(server).counts()).toMatchObject({
+      payment: { active: 0, waiting: 0, failed: 0 },
+    });
+  }, 60_000);
+
+  test("are completed in several calls where they are hundreds, so that no call holds up Redis for long", async () => {
+    const server = await startOwnRedis();
+    const { consumer, ids, gate } = await jobsAtTheGate(server, 300);
+    const before = await scriptCalls(server);
+
+    gate.open();
+
+    await goneFrom(server, ids);
+    const calls = (await scriptCalls(server)) - before;
+    expect(calls).toBeGreaterThanOrEqual(5);
+    expect(calls).toBeLessThan(60);
+    expect(consumer.errors).toEqual([]);
+  }, 60_000);
+
+  test("end although one of them has been taken by another worker, and that one is left to it", async () => {
+    const corner = freshRedis();
+    const { consumer, ids, gate } = await jobsAtTheGate(corner, 10);
+    const [taken = "", ...others] = ids;
+    await corner.connect().set(`${corner.prefix}:{payment}:${taken}:lock`, "another worker", "PX", 60_000);
+
+    gate.open();
+
+    await goneFrom(corner, others);
+    await eventually(() => consumer.errors.length > 0);
+    expect(consumer.errors[0]?.message).toContain(taken);
+    expect(await corner.connect().exists(`${corner.prefix}:{payment}:${taken}`)).toBe(1);
+    expect((await openReader(corner).counts()).payment).toMatchObject({ active: 1, failed: 0 });
+  });
+
+  test("end although BullMQ stumbles over one of them, which comes again once it is mended", async () => {
+    const corner = freshRedis();
+    const redis = corner.connect();
+    const { consumer, ids, gate } = await jobsAtTheGate(corner, 10);
+    const [, , , odd = "", ...others] = ids;
+    const lock = `${corner.prefix}:{payment}:${odd}:lock`;
+    await redis.multi().del(lock).rpush(lock, "no lock at all").exec();
+
+    gate.open();
+
+    await goneFrom(corner, [...ids.slice(0, 3), ...others]);
+    await eventually(() => consumer.errors.length > 0);
+    expect(consumer.errors[0]?.message).toMatch(/^WRONGTYPE /);
+    await redis.del(lock);
+    await goneFrom(corner, [odd]);
+    expect(consumer.jobs.filter(({ id }) => id === odd)).toHaveLength(2);
+  });
+});
+
+test("after SCRIPT FLUSH jobs still end, and the next ones are fetched", async () => {
+  const server = await startOwnRedis();
+  const queues = openPlainQueues(server);
+  const consumer = startConsumer(server);
+  await addJobs(queues, "payment", 3);
+  await eventually(() => consumer.jobs.length === 3);
+  const redis = connectTo(server);
+
+  await redis.script("FLUSH");
+  await addJobs(queues, "payment", 50);
+
+  await eventually(() => consumer.jobs.length === 53);
+  await eventually(async () => (await redis.exists(`${server.prefix}:{payment}:active`)) === 0);
+  expect(new Set(consumer.jobs.map(({ id }) => id)).size).toBe(53);
+}, 60_000);
+
+describe("a client that does not tell its scripts", () => {
+  test("is asked for nothing, so that jobs end BullMQ's own way", async () => {
+    const corner = freshRedis();
+    const client = new Proxy(connectTo(corner), {
+      get(target, name) {
+        if (name === "scriptsSet") return undefined;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const ends = new JobEnds({
+      client,
+      writes: new CorkedWrites(client),
+      scriptName: "moveToFinished",
+      argumentsFor: () => {
+        throw new Error("nothing should be sent");
+      },
+    });
+
+    expect(ends.complete([{} as never, {}, true, "token", true])).toBeNull();
+  });
+});
