@@ -54,13 +54,40 @@ describe("local seats", () => {
     expect(await endOf(copy)).toEqual({ kind: "settled", outcome: "applied" });
   });
 
-  test("a job that comes after its request was settled goes to the lane for the outcome instead of waiting for it", () => {
+  test("a job that comes after its request was settled is told so, and the next handoff takes away what was left for it", () => {
     const seats = new LocalSeats({ waitMs: HOUR_MS, passedLimit: 2 });
     const served = seats.open("a", null);
-    seats.claim(served, [settled("k1"), settled("k2"), settled("k3")]);
-    expect(seats.approach("a", "k1").kind).toBe("knock");
-    expect(seats.approach("a", "k3").kind).toBe("knock");
+    expect(seats.claim(served, [settled("k1"), settled("k2"), settled("k3")])).toMatchObject({
+      own: [],
+      delivered: [],
+    });
+    seats.goesOn(served);
+    expect(seats.approach("a", "k1").kind).toBe("told");
+    expect(seats.approach("a", "k3").kind).toBe("told");
     expect(seats.approach("a", "k1").kind).toBe("sit");
+    expect(seats.claim(served, [settled("k4")]).delivered).toEqual(["k1", "k3"]);
+    expect(seats.claim(served, []).delivered).toEqual([]);
+  });
+
+  test("while a handoff is on its way, which may be the last, such a job asks the lane, so that nothing is left for it", () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    const served = seats.open("a", null);
+    seats.claim(served, [settled("k1"), settled("k2")]);
+    expect(seats.approach("a", "k1").kind).toBe("knock");
+    seats.goesOn(served);
+    expect(seats.approach("a", "k2").kind).toBe("told");
+    expect(seats.claim(served, []).delivered).toEqual(["k2"]);
+  });
+
+  test("no handoff takes away more than it may, and the next one the rest", () => {
+    const seats = new LocalSeats({ waitMs: HOUR_MS });
+    const served = seats.open("a", null);
+    const keys = Array.from({ length: 1_001 }, (_, index) => `k${index}`);
+    seats.claim(served, keys.map(settled));
+    seats.goesOn(served);
+    for (const key of keys) seats.approach("a", key);
+    expect(seats.claim(served, []).delivered).toHaveLength(1_000);
+    expect(seats.claim(served, []).delivered).toEqual(["k1000"]);
   });
 
   test("whoever sits longer than the wait makes sure at the lane that its request stands", async () => {

@@ -34,6 +34,7 @@ export interface RawEntry {
 export interface RawHandoff {
   readonly token: string;
   readonly own?: readonly string[];
+  readonly delivered?: readonly string[];
   readonly others?: Readonly<Record<string, string>>;
   readonly yieldTurn?: boolean;
   readonly batch?: number;
@@ -83,11 +84,18 @@ export class RawLane {
     ]);
   }
 
-  async handoff({ token, own = [], others = {}, yieldTurn = false, batch }: RawHandoff): Promise<unknown> {
+  async handoff({
+    token,
+    own = [],
+    delivered = [],
+    others = {},
+    yieldTurn = false,
+    batch,
+  }: RawHandoff): Promise<unknown> {
     const { leaseMs = 10_000, ttlMs = 60_000 } = this.#options;
     const limit = batch ?? this.#options.batch ?? 256;
-    const args = [token, leaseMs, ttlMs, limit, yieldTurn ? 1 : 0, own.length, ...own];
-    return this.run("handoff", [...args, ...Object.entries(others).flat()]);
+    const args = [token, leaseMs, ttlMs, limit, yieldTurn ? 1 : 0, own.length, delivered.length];
+    return this.run("handoff", [...args, ...own, ...delivered, ...Object.entries(others).flat()]);
   }
 
   async renew(token: string, leaseMs = 10_000): Promise<unknown> {

@@ -218,6 +218,19 @@ export const TELLING_GUARDS: readonly Guard[] = [
   },
   {
     script: "handoff",
+    says: "leaves nothing behind for what the caller has delivered since",
+    guard: "redis.call('HDEL', KEYS[5], unpack(ARGV, delivered, others - 1))",
+    without: "",
+    promise: async (lane) => {
+      await lane.queue("a", "b", "c");
+      await lane.enter({ token: "t", key: "a" });
+      await lane.handoff({ token: "t", others: { a: "applied", b: "applied" } });
+      await lane.handoff({ token: "t", delivered: ["b"], own: ["c"] });
+      expect((await lane.state()).outcomes).toEqual({ a: "applied" });
+    },
+  },
+  {
+    script: "handoff",
     says: "yields only to somebody who hears it",
     guard: "redis.call('PUBLISH', channel, cjson.encode({ 'wake', lane, key })) > 0",
     without: "redis.call('PUBLISH', channel, cjson.encode({ 'wake', lane, key })) >= 0",

@@ -29,6 +29,20 @@ describe("words", () => {
     expect(await holder.inspect(lcid)).toMatchObject({ outcomes: 0, seats: 0, depth: 0 });
   });
 
+  test("an outcome that was left behind goes once its caller has delivered it, unless somebody else holds the lane", async () => {
+    const lcid = lab.lane();
+    await holder.queue(lcid, requests("a", "b", "c"));
+    const turn = turnOf(await holder.enter(lcid, request("a")));
+    await turn.handOff(settle("a", "b"), { own: ["a"] });
+    expect((await holder.inspect(lcid)).outcomes).toBe(1);
+    await holder.free(lcid);
+    const other = turnOf(await waiter.enter(lcid));
+    expect(await turn.handOff([], { delivered: ["b"] })).toEqual({ kind: "lost" });
+    expect((await holder.inspect(lcid)).outcomes).toBe(1);
+    await other.handOff(settle("c"), { own: ["c"], delivered: ["b", "never left"] });
+    expect(await holder.inspect(lcid)).toMatchObject({ outcomes: 0, depth: 0 });
+  });
+
   test("an outcome nobody waited for is found by the job that comes for it, once", async () => {
     const lcid = lab.lane();
     await holder.queue(lcid, requests("a", "b"));

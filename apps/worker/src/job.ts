@@ -109,6 +109,8 @@ export class JobLife {
         return this.#sit(way.end, lcid, request.key);
       case "stand":
         return this.#stand(lcid, request);
+      case "told":
+        return Promise.resolve("settled");
       case "first":
       case "knock":
         return this.#enter(way.kind, lcid, request);

@@ -177,9 +177,9 @@ export class LaneServer {
     service.vanished = 0;
     service.oneByOne = Math.max(0, service.oneByOne - settled.length);
     tell(BATCH_COMMITTED, service, settled);
-    const { own, deliveries } = seats.claim(served, settled);
+    const { own, delivered, deliveries } = seats.claim(served, settled);
     const batch = this.#limitFor(service);
-    const options = batch === null ? { own, yieldTurn } : { own, yieldTurn, batch };
+    const options = batch === null ? { own, delivered, yieldTurn } : { own, delivered, yieldTurn, batch };
     const handedOff = turn.handOff(settled.map(settlementOf), options);
     // The rows are committed, so the jobs of this process may end while the handoff is still on its way: should it be lost, the
     // requests are handed out again and the inbox answers them. They end by and by, beside the lane's next transaction.
@@ -188,6 +188,7 @@ export class LaneServer {
     this.#lastProgressMs = nowMs;
     try {
       const answer = await handedOff;
+      if (answer.kind === "next") seats.goesOn(served);
       tell(BATCH_HANDED_OFF, service, settled);
       return answer;
     } catch (error) {

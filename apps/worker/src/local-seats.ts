@@ -8,12 +8,14 @@ export type SeatEnd =
   | { readonly kind: "stepBack" };
 
 /**
- * The way a job takes to its lane. `first`: nobody of this process is there, go with `enter`; `knock`: the lane is served
- * here but has already passed this request, so `enter` has its outcome; `stand`: others of this process already stand at a
- * turn held elsewhere; `sit`: this process serves the lane, or is on the way to it, so wait here without a call.
+ * The way a job takes to its lane. `first`: nobody of this process is there, go with `enter`; `told`: this process serves the
+ * lane and has decided the request before its job was fetched; `knock`: so it has, but the turn may be over, or the job sat for long,
+ * so ask the lane itself; `stand`: others of this process already stand at a turn held elsewhere; `sit`: this process serves the
+ * lane, or is on the way to it, so wait here without a call.
  */
 export type Way =
   | { readonly kind: "first" }
+  | { readonly kind: "told" }
   | { readonly kind: "knock" }
   | { readonly kind: "stand" }
   | { readonly kind: "sit"; readonly end: Promise<SeatEnd> };
@@ -35,6 +37,8 @@ export interface ServedLane {
   readonly carriedKey: string | null;
   /** The outcome of the carrier's own request, once it is committed. */
   carriedOutcome: Outcome | null;
+  /** Whether a handoff will follow. Of the one that is on its way only its answer tells whether it is the last of this turn. */
+  handsOffAgain: boolean;
 }
 
 interface LaneHere {
@@ -48,6 +52,8 @@ interface LaneHere {
   /** Before that no seat is looked at for being overdue. */
   lookAtMs: number;
   served: ServedLane | null;
+  /** Requests that were told to their jobs although an outcome was left for them in Redis, where it is not needed any more. */
+  told: string[];
   /** Requests settled while no job of this process had a seat for them: two generations, so that memory stays bounded. */
   passed: Set<string>;
   passedBefore: Set<string>;
@@ -65,8 +71,12 @@ export interface LocalSeatsOptions {
 /** How many times the wait a job may sit whose request is known to stand. */
 const KNOWN_TO_STAND = 10;
 
+/** Told requests that go with one handoff, as many as it takes. */
+const MOST_TOLD = 1_000;
+
 const FIRST: Way = { kind: "first" };
 const KNOCK: Way = { kind: "knock" };
+const TOLD: Way = { kind: "told" };
 const STAND: Way = { kind: "stand" };
 
 /**
@@ -94,7 +104,12 @@ export class LocalSeats {
       this.#newLane(lcid).approaching = true;
       return FIRST;
     }
-    if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) return KNOCK;
+    if (lane.served !== null && (lane.passed.delete(key) || lane.passedBefore.delete(key))) {
+      // What was left for the job must go with a handoff, or it stays behind.
+      if (!lane.served.handsOffAgain) return KNOCK;
+      lane.told.push(key);
+      return TOLD;
+    }
     if (lane.served !== null || lane.approaching) return this.#sit(lane, key, this.#waitMs);
     return stand(lane);
   }
@@ -124,7 +139,7 @@ export class LocalSeats {
 
   /** From here on this process serves the lane. */
   open(lcid: string, carriedKey: string | null): ServedLane {
-    const served: ServedLane = { lcid, carriedKey, carriedOutcome: null };
+    const served: ServedLane = { lcid, carriedKey, carriedOutcome: null, handsOffAgain: true };
     const lane = this.#laneOrNew(lcid);
     lane.approaching = false;
     lane.progressAtMs = this.#clock();
@@ -135,12 +150,18 @@ export class LocalSeats {
   /**
    * Takes the committed requests that a job of this process waits for, so that their outcomes need neither message nor
    * memory in Redis, and answers with their keys and with what tells each of those jobs. Call it in the same step in which the
-   * handoff is sent: a job that asks later learns that its request has been passed.
+   * handoff is sent: a job that asks later is told that its request has been passed, once it is known that the turn goes on.
+   * `delivered` are requests of earlier handoffs whose jobs were told so.
    */
   claim(
     served: ServedLane,
     settled: readonly Settled[],
-  ): { own: readonly string[]; deliveries: readonly (() => void)[] } {
+  ): {
+    own: readonly string[];
+    delivered: readonly string[];
+    deliveries: readonly (() => void)[];
+  } {
+    served.handsOffAgain = false;
     const lane = this.#lanes.get(served.lcid);
     if (lane !== undefined) lane.progressAtMs = this.#clock();
     const own: string[] = [];
@@ -156,7 +177,13 @@ export class LocalSeats {
       if (seat !== undefined || carried) own.push(one.key);
       else if (lane !== undefined) this.#remember(lane, one.key);
     }
-    return { own, deliveries };
+    const delivered = lane?.told.splice(0, MOST_TOLD) ?? [];
+    return { own, delivered, deliveries };
+  }
+
+  /** The handoff was answered with more requests. */
+  goesOn(served: ServedLane): void {
+    served.handsOffAgain = true;
   }
 
   /** Sends jobs that sit here for longer than `waitMs` to the lane: perhaps their request does not stand in it yet. */
@@ -191,6 +218,7 @@ export class LocalSeats {
     const lane = this.#lanes.get(served.lcid);
     if (lane?.served !== served) return;
     lane.served = null;
+    lane.told = [];
     lane.passed = new Set();
     lane.passedBefore = new Set();
     leaveEverySeat(lane, end);
@@ -250,6 +278,7 @@ function emptyLane(nowMs: number): LaneHere {
     progressAtMs: nowMs,
     lookAtMs: 0,
     served: null,
+    told: [],
     passed: new Set(),
     passedBefore: new Set(),
   };

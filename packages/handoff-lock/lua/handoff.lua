@@ -16,7 +16,8 @@
 --   4 batch
 --   5 yield, 1 or 0
 --   6 how many own keys follow
---   7… own keys, then key, value, key, value … of the others
+--   7 how many delivered keys follow
+--   8… own keys, then delivered keys, then key, value, key, value … of the others
 -- Returns
 --   {0}                         lost: the token is not in the lock; nothing was changed
 --   {1}                         released: the line is empty
@@ -37,9 +38,14 @@ if redis.call('GET', lock) ~= ARGV[1] then
 end
 mendIfUneven(wait, body, ttlMs)
 
-local others = 7 + ARGV[6]
+local delivered = 8 + ARGV[6]
+local others = delivered + ARGV[7]
+if others > delivered then
+  redis.call('HDEL', KEYS[5], unpack(ARGV, delivered, others - 1))
+end
+
 local keys, values = {}, {}
-for index = 7, others - 1 do
+for index = 8, delivered - 1 do
   keys[#keys + 1] = ARGV[index]
   values[ARGV[index]] = false
 end

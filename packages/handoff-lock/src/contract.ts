@@ -65,6 +65,11 @@ export interface HandOffOptions {
   readonly batch?: number;
   /** Settled keys whose outcome the caller delivers itself: nobody is told, nothing is left behind for them. */
   readonly own?: readonly string[];
+  /**
+   * Keys of earlier handoffs whose outcome was left behind and that the caller has delivered itself since: what was left goes. At
+   * most 1,000.
+   */
+  readonly delivered?: readonly string[];
 }
 
 /** The right to serve one lane, for as long as its lease lasts. */

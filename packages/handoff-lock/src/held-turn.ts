@@ -114,7 +114,10 @@ export class HeldTurn implements Turn {
       if (own.has(key)) ownKeys.push(key);
       else others.push(key, value);
     }
+    const { delivered = [] } = options;
+    assert(delivered.length <= MAX_BATCH, `at most ${MAX_BATCH} delivered keys in one handoff`);
     const yieldFlag = options.yieldTurn === true ? 1 : 0;
-    return [this.token, leaseMs, laneTtlMs, limit, yieldFlag, ownKeys.length, ...ownKeys, ...others];
+    const flags = [yieldFlag, ownKeys.length, delivered.length];
+    return [this.token, leaseMs, laneTtlMs, limit, ...flags, ...ownKeys, ...delivered, ...others];
   }
 }

@@ -126,11 +126,32 @@ export const WORKER_GUARDS: readonly Guard[] = [
     tests: [{ file: SERVER, title: "stopping finishes the transaction" }],
   },
   {
-    promise: "a job that comes late for its request asks the lane instead of waiting for it",
+    promise: "a job that comes late for its request is told so instead of waiting for it",
     file: `${SRC}/local-seats.ts`,
     guard: "      else if (lane !== undefined) this.#remember(lane, one.key);\n",
     without: "",
     tests: [{ file: SEATS, title: "a job that comes after its request was settled" }],
+  },
+  {
+    promise: "what a job was told is not left behind for it",
+    file: `${SRC}/local-seats.ts`,
+    guard: "      lane.told.push(key);\n",
+    without: "",
+    tests: [{ file: SEATS, title: "a job that comes after its request was settled" }],
+  },
+  {
+    promise: "what is left for a job that was told is taken away by a handoff that surely follows",
+    file: `${SRC}/local-seats.ts`,
+    guard: "      if (!lane.served.handsOffAgain) return KNOCK;\n",
+    without: "",
+    tests: [{ file: SEATS, title: "while a handoff is on its way" }],
+  },
+  {
+    promise: "a handoff takes away no more than it may",
+    file: `${SRC}/local-seats.ts`,
+    guard: "lane?.told.splice(0, MOST_TOLD)",
+    without: "lane?.told.splice(0)",
+    tests: [{ file: SEATS, title: "no handoff takes away more than it may" }],
   },
   {
     promise: "whoever sits longer than the wait makes sure that its request stands",
