@@ -116,7 +116,8 @@ function toldOf({ name, version, what, settings, promises, applies }: Contender)
 
 function effortOf({ defaultEvents, inReport = {} }: Workload<unknown>, quick: boolean): Effort {
   if (quick) return { ...QUICK, events: Math.min(QUICK.events, defaultEvents) };
-  return { events: defaultEvents, rounds: ROUNDS, withinMs: inReport.withinMs ?? WITHIN_MS };
+  const { rounds = ROUNDS, withinMs = WITHIN_MS } = inReport;
+  return { events: defaultEvents, rounds, withinMs };
 }
 
 /** What an earlier run took for the same; without one nobody knows, and that is said. */

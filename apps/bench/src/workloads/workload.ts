@@ -27,6 +27,7 @@ export interface Workload<Row> {
   /** How the report runs it where that differs from three rounds of at most twenty seconds with everybody. */
   readonly inReport?: {
     readonly withinMs?: number;
+    readonly rounds?: number;
     /** Whom the report leaves out, by name. */
     readonly without?: readonly string[];
   };
