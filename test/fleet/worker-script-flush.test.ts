@@ -28,7 +28,7 @@ test("scripts are flushed from Redis all the time, those of lanes and of queues:
     let flushes = 0;
     for (; !stop.signal.aborted; flushes += 1) {
       await redis.script("FLUSH");
-      await sleep(10);
+      await sleep(2);
     }
     return flushes;
   })();
