@@ -121,16 +121,19 @@ export class JobEnds {
   #argumentsOf({ numberOfKeys }: Script, together: readonly Waiting[]): Argument[] {
     const [{ completion }] = together as readonly [Waiting, ...Waiting[]];
     const [job, returnValue, removeOnComplete, token] = completion;
-    const whole = this.#options.argumentsFor(job, JSON.stringify(returnValue), removeOnComplete, token, true);
+    // Without an id the job's own key is the bare prefix, which is no other key, whatever ids jobs have.
+    const nameless = { ...job, id: "" };
+    const json = JSON.stringify(returnValue);
+    const whole = this.#options.argumentsFor(nameless, json, removeOnComplete, token, true);
     const keys = whole.slice(0, numberOfKeys);
-    const [id, timestamp, field, value, target, , prefix, packed] = whole.slice(
+    const [, timestamp, field, value, target, , prefix, packed] = whole.slice(
       numberOfKeys,
     ) as unknown as ScriptArguments;
     const tokenAt = packed.indexOf(token);
     return [
       numberOfKeys,
       ...keys,
-      keys.indexOf(prefix + id) + 1,
+      keys.indexOf(prefix) + 1,
       timestamp,
       field,
       value,

@@ -264,6 +264,13 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     tests: [{ file: JOB_ENDS, title: "are completed in one call" }],
   },
   {
+    promise: "a job named like a key of its queue ends like any other",
+    file: `${SRC}/job-ends.ts`,
+    guard: '{ ...job, id: "" }',
+    without: "job",
+    tests: [{ file: JOB_ENDS, title: "end whatever their ids are" }],
+  },
+  {
     promise: "no call ends so many jobs that Redis does nothing else for long",
     file: `${SRC}/job-ends.ts`,
     guard: "first += MOST_A_CALL",
