@@ -1,6 +1,7 @@
 import type { Job } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CorkedWrites } from "../../packages/event-queues/src/corked-writes.ts";
+import { EndsUnderWay } from "../../packages/event-queues/src/ends-under-way.ts";
 import { EventWorker } from "../../packages/event-queues/src/event-worker.ts";
 import type { JobEnd } from "../../packages/event-queues/src/job.ts";
 import { eventually, freshRedis } from "../support/index.ts";
@@ -26,6 +27,7 @@ function startWorker(corner: Corner, end: JobEnd = { kind: "completed" }): Start
     client,
     blockingClient: connectTo(corner),
     writes: new CorkedWrites(client),
+    underWay: new EndsUnderWay(),
     run: async (job: Job<unknown, JobEnd>) => {
       ids.push(job.id ?? "");
       return end;

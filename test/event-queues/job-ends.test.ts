@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CorkedWrites } from "../../packages/event-queues/src/corked-writes.ts";
+import { EndsUnderWay } from "../../packages/event-queues/src/ends-under-way.ts";
 import { JobEnds } from "../../packages/event-queues/src/job-ends.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import {
@@ -165,6 +166,7 @@ describe("a client that does not tell its scripts", () => {
     const ends = new JobEnds({
       client,
       writes: new CorkedWrites(client),
+      underWay: new EndsUnderWay(),
       scriptName: "moveToFinished",
       argumentsFor: () => {
         throw new Error("nothing should be sent");

@@ -1,13 +1,15 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setTimeout as pause } from "node:timers/promises";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { Handoff, HandOffOptions, Settlement, StandingRequest } from "@junban/handoff-lock";
 import type { LaneBatch, LaneResult, LaneTrouble } from "@junban/order-store";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CommitGroups } from "../../apps/worker/src/commit-groups.ts";
+import { JobLife } from "../../apps/worker/src/job.ts";
 import { LaneServer } from "../../apps/worker/src/lane-server.ts";
 import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
 import { PassingTrouble } from "../../apps/worker/src/passing-trouble.ts";
-import type { ServedTurn } from "../../apps/worker/src/ports.ts";
+import type { Committer, ServedTurn } from "../../apps/worker/src/ports.ts";
 
 const MOMENTS = ["junban.batch.read", "junban.batch.committed", "junban.batch.handed-off"] as const;
 
@@ -91,8 +93,13 @@ class Store {
 }
 
 function serverOver(
-  store: Store,
-  given: { quantumMs?: number; ping?: () => Promise<void>; laneBatch?: number } = {},
+  store: Committer,
+  given: {
+    quantumMs?: number;
+    ping?: () => Promise<void>;
+    laneBatch?: number;
+    commitParallel?: number;
+  } = {},
 ) {
   const seats = new LocalSeats({ waitMs: 60_000 });
   const trouble = new PassingTrouble({
@@ -102,7 +109,12 @@ function serverOver(
     probeRedis: () => Promise.resolve(),
     logger: NO_LINES,
   });
-  const groups = new CommitGroups({ store, commitLanes: 8, commitParallel: 1, commitEvents: 100 });
+  const groups = new CommitGroups({
+    store,
+    commitLanes: 8,
+    commitParallel: given.commitParallel ?? 1,
+    commitEvents: 100,
+  });
   const server = new LaneServer({
     seats,
     groups,
@@ -237,6 +249,89 @@ describe("lane server", () => {
     expect(first).toBe(100);
     expect(rest.slice(0, -1).every((size) => size === 32)).toBe(true);
     expect(rest).toHaveLength(7);
+  });
+
+  test("a lane takes no more than a short batch of what it was handed before another one came", async () => {
+    const line = Array.from({ length: 300 }, (_none, number) => `${number}`);
+    const store = new Store();
+    const { server } = serverOver(store, { laneBatch: 100 });
+    const turn = new LineTurn({ line, batch: 100 });
+    const handOff = turn.handOff.bind(turn);
+    turn.handOff = async (settlements, options): Promise<Handoff> => {
+      const answer = await handOff(settlements, options);
+      // The handoff has asked for a whole batch, and is on its way back.
+      if (turn.handoffs.length === 1) server.expectOthers();
+      return answer;
+    };
+    expect(await server.serve(turn, null)).toEqual({ kind: "empty", carriedOutcome: null });
+    expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100, 32, 32, 32, 32, 32, 32, 8]);
+    expect(keysOf(store.batches).flat()).toEqual(line);
+  });
+
+  test("a lane makes room as soon as a job of another one is on its way", async () => {
+    const line = Array.from({ length: 200 }, (_none, number) => `${number}`);
+    const store = new Store();
+    const { server, seats, trouble } = serverOver(store, { laneBatch: 100 });
+    const jobs = new JobLife({
+      seats,
+      server,
+      trouble,
+      lanes: { enter: () => new Promise(() => {}), stand: () => new Promise(() => {}) },
+      observer: { steppedBack: () => {}, unusable: () => {} },
+    });
+    const data = { specversion: "1.0", id: "1", source: "/s", type: "order.placed", lcid: "b", data: {} };
+    store.whileCommitting = (): void => {
+      if (store.batches.length === 1) {
+        void jobs.process({ id: "1", family: "inventory", name: "order.placed", data, stepsBack: 0 });
+      }
+    };
+    const turn = new LineTurn({ line, batch: 100 });
+    await server.serve(turn, null);
+    expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100, 32, 32, 32, 4]);
+  });
+
+  test("a lane with many requests stands aside until the lane beside it is through", async () => {
+    const log: string[] = [];
+    const store = new Store();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const watched: Committer = {
+      apply: async (batches) => {
+        const lcids = batches.map(({ lcid }) => lcid).join();
+        log.push(`${lcids} begins`);
+        // What a lane's transaction takes is what it stands aside for.
+        await (lcids === "b" ? held : pause(20));
+        log.push(`${lcids} ends`);
+        return store.apply(batches);
+      },
+    };
+    const { server } = serverOver(watched, { laneBatch: 100, commitParallel: 2 });
+    const deep = new LineTurn({
+      line: Array.from({ length: 64 }, (_none, number) => `${number}`),
+      batch: 32,
+    });
+    const handOff = deep.handOff.bind(deep);
+    deep.handOff = (settlements, options): Promise<Handoff> => {
+      // Long after the deep lane could have gone on by itself, and long before its time is up.
+      setImmediate(letGo);
+      return handOff(settlements, options);
+    };
+    await Promise.all([
+      server.serve(deep, null),
+      server.serve(new LineTurn({ line: ["1"], lcid: "b" }), null),
+    ]);
+    expect(log).toEqual(["a begins", "b begins", "a ends", "b ends", "a begins", "a ends"]);
+  });
+
+  test("nobody is expected where no lane is served", async () => {
+    const line = Array.from({ length: 100 }, (_none, number) => `${number}`);
+    const { server } = serverOver(new Store(), { laneBatch: 100 });
+    server.expectOthers();
+    const turn = new LineTurn({ line, batch: 100 });
+    await server.serve(turn, null);
+    expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100]);
   });
 
   test("stopping finishes the transaction, hands off what it settled, and leaves", async () => {

@@ -6,8 +6,8 @@ export interface CompanyOptions {
 }
 
 /**
- * Whether a process serves several lanes, now or a moment ago. A lane that has the process to itself may take its time; one that
- * has not makes all others wait for whatever it does in one go.
+ * Whether a process serves several lanes, now or a moment ago, or is about to. A lane that has the process to itself may take its
+ * time; one that has not makes all others wait for whatever it does in one go.
  */
 export class Company {
   readonly #lastsMs: number;
@@ -21,7 +21,12 @@ export class Company {
 
   /** @param turns lanes served at this moment. */
   look(turns: number): void {
-    if (turns > 1) this.#untilMs = this.#clock() + this.#lastsMs;
+    if (turns > 1) this.expect();
+  }
+
+  /** Another lane will be served soon. */
+  expect(): void {
+    this.#untilMs = this.#clock() + this.#lastsMs;
   }
 
   get isThere(): boolean {

@@ -155,6 +155,7 @@ class Fleet implements FleetWorker {
       process: (job) => this.#jobs.process(job),
       onError: (error) => void this.#trouble.consumptionTrouble(error),
       onUnreadable: () => this.#metrics.unusable(),
+      onOthersWaiting: () => this.#server.expectOthers(),
     });
     this.#trouble.steer(this.#consumption);
     this.#stillTimer = setInterval(

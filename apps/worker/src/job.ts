@@ -131,7 +131,8 @@ export class JobLife {
   }
 
   async #enter(way: "first" | "knock", lcid: string, request: LaneRequest): Promise<Step> {
-    const { lanes, seats } = this.#options;
+    const { lanes, seats, server } = this.#options;
+    if (way === "first") server.expectOthers();
     let entry: Entry;
     try {
       entry = await lanes.enter(lcid, request);

@@ -40,6 +40,7 @@ export type StartConsuming = (handlers: {
   readonly process: (job: IncomingJob) => Promise<JobEnd>;
   readonly onError: (error: Error) => void;
   readonly onUnreadable: () => void;
+  readonly onOthersWaiting: () => void;
 }) => Consumption;
 
 /** The few lines of a logger this process writes. Fields never hold payload values. */

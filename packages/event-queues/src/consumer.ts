@@ -5,6 +5,7 @@ import type { Job } from "bullmq";
 import type { RedisAddress } from "./connection.ts";
 import { ConsumerConnections } from "./consumer-connections.ts";
 import { CorkedWrites } from "./corked-writes.ts";
+import { EndsUnderWay } from "./ends-under-way.ts";
 import { ErrorReports } from "./error-reports.ts";
 import type { QueueUnavailableCode } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
@@ -36,6 +37,8 @@ export interface ConsumeOptions {
   onError(error: Error): void;
   /** Told of each job that failed for good without being processed, because its data could not be read. */
   onUnreadable?(): void;
+  /** Told while jobs of deep lanes hold the slots, whenever others are found to wait; they are taken beside those. */
+  onOthersWaiting?(): void;
 }
 
 export type ConsumerState = "running" | "paused" | "closing" | "closed";
@@ -71,6 +74,7 @@ class FamiliesConsumer implements Consumer {
   readonly #reports: ErrorReports;
   readonly #connections: ConsumerConnections;
   readonly #writes: CorkedWrites;
+  readonly #underWay = new EndsUnderWay();
   readonly #workers: readonly EventWorker[];
   readonly #stopping = new AbortController();
   readonly #supervisor: NodeJS.Timeout;
@@ -182,9 +186,11 @@ class FamiliesConsumer implements Consumer {
       keepFailed,
       client: this.#connections.main,
       writes: this.#writes,
+      underWay: this.#underWay,
       blockingClient: this.#connections.blockingFor(family),
       run: async (job) => running.once(job.id ?? "", async () => this.#process(family, job)),
       onError: (error) => this.#reports.add(error),
+      onOthersWaiting: () => this.#options.onOthersWaiting?.(),
     });
   }
 

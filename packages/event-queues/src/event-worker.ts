@@ -5,10 +5,12 @@ import type { Redis } from "ioredis";
 import { unavailable } from "./connection.ts";
 import type { CorkedWrites } from "./corked-writes.ts";
 import { mendDamagedJobs, stumbled } from "./damaged-jobs.ts";
+import type { EndsUnderWay } from "./ends-under-way.ts";
 import type { QueueUnavailableCode } from "./errors.ts";
 import { GiantData } from "./giant-data.ts";
 import type { JobEnd } from "./job.ts";
 import { PlainBackend } from "./plain-backend.ts";
+import { SpareSlots } from "./spare-slots.ts";
 
 /** Stands in for data that is not JSON, which BullMQ would otherwise fetch, fail to read, and fetch again for ever. */
 export const UNREADABLE: unique symbol = Symbol("data that is not JSON");
@@ -26,27 +28,33 @@ export interface EventWorkerOptions {
   /** Shared; everything but the blocking wait. */
   readonly client: Redis;
   readonly writes: CorkedWrites;
+  readonly underWay: EndsUnderWay;
   /** This worker's own. */
   readonly blockingClient: Redis;
   /** Must not reject. */
   readonly run: (job: Job<unknown, JobEnd>) => Promise<JobEnd>;
   readonly onError: (error: unknown) => void;
+  /** Told when jobs of first priority are found to wait while jobs of deep lanes hold the slots. */
+  readonly onOthersWaiting?: (() => void) | undefined;
 }
 
 /**
- * BullMQ's worker with four of its habits changed:
+ * BullMQ's worker with five of its habits changed:
  *
  * 1. A job ends the way the processor's value says. Stepping back fetches the next job in the same step.
  * 2. An end that Redis did not take leaves the job alone. BullMQ would fail a job whose work is done; left alone, it
  *    comes again once its lock has lapsed, and the processor recognises it.
  * 3. A crash is not a failure of the job: neither stalls nor a verdict about them ever fail one (see PlainBackend).
  * 4. When fetching is refused (memory limit, read-only), it waits a second before it asks again instead of spinning.
+ * 5. While jobs of deep lanes hold its slots, others are fetched beside them (see SpareSlots).
  */
 export class EventWorker extends Worker<unknown, JobEnd> {
   readonly #onError: (error: unknown) => void;
   readonly #mend: () => Promise<void>;
   readonly #cooling = new AbortController();
   readonly #writes: CorkedWrites;
+  readonly #spare: SpareSlots;
+  #takenBeside = 0;
   #lastActivityMs = performance.now();
   #refusal: QueueUnavailableCode | null = null;
 
@@ -70,7 +78,7 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       (name, settings) => {
         const keys = new QueueKeys(options.prefix);
         return new PlainBackend(
-          { client: options.client, writes: options.writes },
+          { client: options.client, writes: options.writes, underWay: options.underWay },
           new RedisConnection(options.client, { shared: true, blocking: false }),
           name,
           keys.getKeys(name),
@@ -83,6 +91,15 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     this.#onError = options.onError;
     this.#writes = options.writes;
     const keys = new QueueKeys(options.prefix).getKeys(options.queueName);
+    this.#spare = new SpareSlots({
+      slots: options.concurrency,
+      waiting: async () => options.client.llen(keys["wait"] ?? ""),
+      take: async () => this.#takeBeside(),
+      onFound: () => {
+        options.underWay.makeRoom();
+        options.onOthersWaiting?.();
+      },
+    });
     this.#mend = async () => mendDamagedJobs(options.client, keys).catch(options.onError);
     this.on("error", options.onError);
   }
@@ -119,11 +136,21 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     token: string,
     fetchNextCallback?: () => boolean,
   ): Promise<void | Job<unknown, JobEnd>> {
+    // Whatever its type says, it is text here, and compares as the number it spells.
+    const isDeep = job.priority > 0;
+    if (isDeep) this.#spare.deepBegan();
     try {
       return await super.processJob(job, token, fetchNextCallback);
     } finally {
+      if (isDeep) this.#spare.deepEnded();
       this.#lastActivityMs = performance.now();
     }
+  }
+
+  /** Also waits for the jobs that BullMQ's own slots know nothing of. */
+  override async close(force?: boolean): Promise<void> {
+    if (force !== true) await this.#spare.close();
+    await super.close(force);
   }
 
   protected override createJob(data: JobJson, jobId: string): Job<unknown, JobEnd> {
@@ -143,6 +170,17 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     const job = super.createJob({ ...data, data: "null" }, jobId);
     job.data = standIn;
     return job;
+  }
+
+  async #takeBeside(): Promise<void> {
+    this.#takenBeside += 1;
+    const token = `${this.id}:beside:${this.#takenBeside}`;
+    try {
+      const job = (await this.getNextJob(token, { block: false })) as Job<unknown, JobEnd> | undefined;
+      if (job !== undefined) await this.processJob(job, token, () => false);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<unknown, JobEnd>> {

@@ -3,11 +3,9 @@ import { readFileSync } from "node:fs";
 import type { RedisQueueBackend } from "bullmq";
 import type { Redis } from "ioredis";
 import type { CorkedWrites } from "./corked-writes.ts";
+import type { EndsUnderWay } from "./ends-under-way.ts";
 
 const COMPLETE_JOBS = readFileSync(new URL("../lua/complete-jobs.lua", import.meta.url), "utf8");
-
-/** Jobs in one call. Redis does nothing else meanwhile, and each of them takes it some 0.04 ms. */
-const MOST_A_CALL = 64;
 
 type Argument = string | number | Buffer;
 
@@ -34,6 +32,8 @@ export type Completion = Parameters<RedisQueueBackend["moveToCompleted"]>;
 export interface JobEndsOptions {
   readonly client: Redis;
   readonly writes: CorkedWrites;
+  /** Shared by all queues of the client. */
+  readonly underWay: EndsUnderWay;
   /** The name under which BullMQ defined the script that ends a job. */
   readonly scriptName: string;
   /** What BullMQ would call that script with, after the name. */
@@ -54,13 +54,15 @@ interface Script {
 }
 
 /**
- * Completes the jobs of one queue, those of one turn of the event loop in one call. Each is completed by BullMQ's own script, the
+ * Completes the jobs of one queue, many in one call: those of one turn of the event loop, and those that gathered while
+ * others were under way. Each is completed by BullMQ's own script, the
  * same as by itself; what is saved is everything around it, on both sides of the connection.
  */
 export class JobEnds {
   readonly #options: JobEndsOptions;
   #script: Script | undefined;
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
+  #isAsking = false;
 
   constructor(options: JobEndsOptions) {
     this.#options = options;
@@ -72,17 +74,22 @@ export class JobEnds {
     const script = this.#script;
     if (script === undefined) return null;
     return new Promise((answered, failed) => {
-      if (this.#waiting.length === 0) this.#options.writes.atTheEnd(() => this.#sendAll(script));
       this.#waiting.push({ completion, answered, failed });
+      if (this.#isAsking) return;
+      this.#isAsking = true;
+      this.#options.writes.atTheEnd(() => this.#ask(script));
     });
   }
 
-  #sendAll(script: Script): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let first = 0; first < waiting.length; first += MOST_A_CALL) {
-      void this.#send(script, waiting.slice(first, first + MOST_A_CALL));
-    }
+  #ask(script: Script): void {
+    this.#options.underWay.whenThereIsRoom((most) => {
+      const together = this.#waiting.splice(0, most);
+      this.#options.writes.corkThisTurn();
+      const answered = this.#send(script, together);
+      this.#isAsking = this.#waiting.length > 0;
+      if (this.#isAsking) this.#ask(script);
+      return { jobs: together.length, answered };
+    });
   }
 
   /** Never rejects. */

@@ -2,11 +2,20 @@ import { raw2NextJobData, RedisQueueBackend } from "bullmq";
 import type { Redis } from "ioredis";
 import type { CorkedWrites } from "./corked-writes.ts";
 import { unsoundFields } from "./damaged-jobs.ts";
+import type { EndsUnderWay } from "./ends-under-way.ts";
 import { JobEnds } from "./job-ends.ts";
 import type { Completion } from "./job-ends.ts";
 
-/** What a job is read by here: what it carries, and how often it was begun. */
-const FIELDS_READ: ReadonlySet<string> = new Set(["name", "data", "ats", "stc", "timestamp", "processedOn"]);
+/** What a job is read by here: what it carries, how often it was begun, and whether it stood back for others. */
+const FIELDS_READ: ReadonlySet<string> = new Set([
+  "name",
+  "data",
+  "ats",
+  "stc",
+  "timestamp",
+  "processedOn",
+  "priority",
+]);
 /** BullMQ's scripts that hand out a job. */
 const FETCHING: ReadonlySet<string> = new Set(["moveToActive", "moveToFinished", "moveToDelayed"]);
 
@@ -24,7 +33,7 @@ export class PlainBackend extends RedisQueueBackend {
   readonly #ends: JobEnds;
 
   constructor(
-    own: { readonly client: Redis; readonly writes: CorkedWrites },
+    own: { readonly client: Redis; readonly writes: CorkedWrites; readonly underWay: EndsUnderWay },
     ...given: ConstructorParameters<typeof RedisQueueBackend>
   ) {
     super(...given);

@@ -5,6 +5,7 @@ import type { Redis } from "ioredis";
 import { lastingSettings, openConnection } from "./connection.ts";
 import type { RedisAddress } from "./connection.ts";
 import { CorkedWrites } from "./corked-writes.ts";
+import { EndsUnderWay } from "./ends-under-way.ts";
 import type { ErrorReports } from "./error-reports.ts";
 import { UnusableUpdateError } from "./errors.ts";
 import { EventWorker, UNREADABLE } from "./event-worker.ts";
@@ -61,6 +62,7 @@ export class QueueWorker {
       keepFailed,
       client,
       writes: new CorkedWrites(client),
+      underWay: new EndsUnderWay(),
       blockingClient: this.#blocking,
       run: async (job) => running.once(job.id ?? "", async () => this.#process(job)),
       onError: (error) => reports.add(error),

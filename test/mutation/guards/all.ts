@@ -6,6 +6,7 @@ import { GATEWAY_GUARDS } from "./gateway.ts";
 import type { Guard } from "./guard.ts";
 import { HANDOFF_LOCK_GUARDS } from "./handoff-lock.ts";
 import { LANE_SCRIPT_GUARDS } from "./lane-scripts.ts";
+import { MAKING_ROOM_GUARDS } from "./making-room.ts";
 import { OPERATIONS_GUARDS } from "./operations.ts";
 import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
@@ -27,6 +28,7 @@ export const GUARDS: readonly Guard[] = [
   ...ORDER_STORE_GUARDS,
   ...EVENT_QUEUES_GUARDS,
   ...COMMIT_GROUPS_GUARDS,
+  ...MAKING_ROOM_GUARDS,
   ...WORKER_GUARDS,
   ...RELAY_GUARDS,
   ...ORDER_UPDATES_GUARDS,

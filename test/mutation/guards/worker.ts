@@ -13,20 +13,6 @@ const SCHEDULES = "test/fleet/interleavings.test.ts";
 
 export const WORKER_GUARDS: readonly Guard[] = [
   {
-    promise: "a lane takes short batches while others are served too",
-    file: `${SRC}/lane-server.ts`,
-    guard: "this.#company.isThere ? Math.min(SHORT_BATCH, this.#options.laneBatch) : null",
-    without: "null",
-    tests: [{ file: SERVER, title: "short ones while another lane is served too" }],
-  },
-  {
-    promise: "a lane that is alone takes whole batches",
-    file: `${SRC}/company.ts`,
-    guard: "turns > 1",
-    without: "turns > 0",
-    tests: [{ file: SERVER, title: "a lane takes whole batches while it is alone" }],
-  },
-  {
     promise: "nothing leaves the line before it has been committed",
     file: `${SRC}/lane-server.ts`,
     guard: "const result = await this.#options.groups.commit(this.#readyLane(service));",

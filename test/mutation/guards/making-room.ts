@@ -1,0 +1,67 @@
+import type { Guard } from "./guard.ts";
+
+/** What a lane with many requests does for the others of its process. */
+
+const SRC = "apps/worker/src";
+const SERVER = "test/fleet/worker-lane-server.test.ts";
+const GIVING_WAY = "test/fleet/worker-giving-way.test.ts";
+
+export const MAKING_ROOM_GUARDS: readonly Guard[] = [
+  {
+    promise: "a lane takes short batches while others are served too",
+    file: `${SRC}/lane-server.ts`,
+    guard: "this.#company.isThere ? Math.min(SHORT_BATCH, this.#options.laneBatch) : null",
+    without: "null",
+    tests: [{ file: SERVER, title: "short ones while another lane is served too" }],
+  },
+  {
+    promise: "a lane that is alone takes whole batches",
+    file: `${SRC}/company.ts`,
+    guard: "turns > 1",
+    without: "turns > 0",
+    tests: [{ file: SERVER, title: "a lane takes whole batches while it is alone" }],
+  },
+  {
+    promise: "a lane takes a short batch of a whole one that it was handed before others came",
+    file: `${SRC}/lane-server.ts`,
+    guard: "    service.requests = requests.slice(0, SHORT_BATCH);\n",
+    without: "",
+    tests: [{ file: SERVER, title: "no more than a short batch of what it was handed" }],
+  },
+  {
+    promise: "a lane makes room as soon as a job of another one is on its way",
+    file: `${SRC}/job.ts`,
+    guard: '    if (way === "first") server.expectOthers();\n',
+    without: "",
+    tests: [{ file: SERVER, title: "as soon as a job of another one is on its way" }],
+  },
+  {
+    promise: "nobody is expected where no lane is served",
+    file: `${SRC}/lane-server.ts`,
+    guard: "if (this.#turns > 0) this.#company.expect();",
+    without: "this.#company.expect();",
+    tests: [{ file: SERVER, title: "nobody is expected where no lane is served" }],
+  },
+  {
+    promise: "a deep lane lets the others of the moment go first",
+    file: `${SRC}/lane-server.ts`,
+    guard: "    await this.#givingWay.standAside({ turns: this.#turns, mostMs });\n",
+    without: "",
+    tests: [{ file: SERVER, title: "stands aside until the lane beside it is through" }],
+  },
+  {
+    promise: "a deep lane goes on as soon as the others are through",
+    file: `${SRC}/giving-way.ts`,
+    guard: "if (turns <= this.#aside.size) this.#letGoOn();",
+    without: "",
+    tests: [{ file: GIVING_WAY, title: "until the others are through" }],
+  },
+  {
+    promise: "deep lanes do not wait for one another",
+    file: `${SRC}/giving-way.ts`,
+    guard: "      this.#letGoOn();\n      return;",
+    without: "      return;",
+    tests: [{ file: GIVING_WAY, title: "do not wait for one another" }],
+    hangs: true,
+  },
+];
