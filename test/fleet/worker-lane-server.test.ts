@@ -1,5 +1,4 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { setTimeout as pause } from "node:timers/promises";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { Handoff, HandOffOptions, Settlement, StandingRequest } from "@junban/handoff-lock";
 import type { LaneBatch, LaneResult, LaneTrouble } from "@junban/order-store";
@@ -9,7 +8,7 @@ import { JobLife } from "../../apps/worker/src/job.ts";
 import { LaneServer } from "../../apps/worker/src/lane-server.ts";
 import { LocalSeats } from "../../apps/worker/src/local-seats.ts";
 import { PassingTrouble } from "../../apps/worker/src/passing-trouble.ts";
-import type { Committer, ServedTurn } from "../../apps/worker/src/ports.ts";
+import type { ServedTurn } from "../../apps/worker/src/ports.ts";
 
 const MOMENTS = ["junban.batch.read", "junban.batch.committed", "junban.batch.handed-off"] as const;
 
@@ -93,12 +92,11 @@ class Store {
 }
 
 function serverOver(
-  store: Committer,
+  store: Store,
   given: {
     quantumMs?: number;
     ping?: () => Promise<void>;
     laneBatch?: number;
-    commitParallel?: number;
   } = {},
 ) {
   const seats = new LocalSeats({ waitMs: 60_000 });
@@ -112,7 +110,7 @@ function serverOver(
   const groups = new CommitGroups({
     store,
     commitLanes: 8,
-    commitParallel: given.commitParallel ?? 1,
+    commitParallel: 1,
     commitEvents: 100,
   });
   const server = new LaneServer({
@@ -288,41 +286,6 @@ describe("lane server", () => {
     const turn = new LineTurn({ line, batch: 100 });
     await server.serve(turn, null);
     expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100, 32, 32, 32, 4]);
-  });
-
-  test("a lane with many requests stands aside until the lane beside it is through", async () => {
-    const log: string[] = [];
-    const store = new Store();
-    let letGo = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const watched: Committer = {
-      apply: async (batches) => {
-        const lcids = batches.map(({ lcid }) => lcid).join();
-        log.push(`${lcids} begins`);
-        // What a lane's transaction takes is what it stands aside for.
-        await (lcids === "b" ? held : pause(20));
-        log.push(`${lcids} ends`);
-        return store.apply(batches);
-      },
-    };
-    const { server } = serverOver(watched, { laneBatch: 100, commitParallel: 2 });
-    const deep = new LineTurn({
-      line: Array.from({ length: 64 }, (_none, number) => `${number}`),
-      batch: 32,
-    });
-    const handOff = deep.handOff.bind(deep);
-    deep.handOff = (settlements, options): Promise<Handoff> => {
-      // Long after the deep lane could have gone on by itself, and long before its time is up.
-      setImmediate(letGo);
-      return handOff(settlements, options);
-    };
-    await Promise.all([
-      server.serve(deep, null),
-      server.serve(new LineTurn({ line: ["1"], lcid: "b" }), null),
-    ]);
-    expect(log).toEqual(["a begins", "b begins", "a ends", "b ends", "a begins", "a ends"]);
   });
 
   test("nobody is expected where no lane is served", async () => {

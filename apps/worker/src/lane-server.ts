@@ -4,7 +4,6 @@ import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { LaneResult, Outcome, Settled } from "@junban/order-store";
 import type { CommitGroups, ReadyLane } from "./commit-groups.ts";
 import { Company } from "./company.ts";
-import { GivingWay } from "./giving-way.ts";
 import type { LocalSeats, SeatEnd, ServedLane } from "./local-seats.ts";
 import type { PassingTrouble } from "./passing-trouble.ts";
 import { Portions } from "./portions.ts";
@@ -25,8 +24,6 @@ export interface TurnEnd {
 const SHORT_BATCH = 32;
 /** How long a process reckons with other lanes after it last had two, milliseconds. */
 const COMPANY_LASTS_MS = 100;
-/** A deep lane stands aside for as long as its last transaction took, and never longer than this. */
-const LONGEST_ASIDE_MS = 30;
 
 /** What each of a batch's moments tells on its channel. */
 interface BatchMoment {
@@ -72,8 +69,6 @@ interface Service {
   /** Requests still to be served one at a time: the one that kills its holder may stand anywhere in the batch it read. */
   oneByOne: number;
   quantumEndsMs: number;
-  /** How long its latest transaction took, milliseconds. */
-  tookMs: number;
 }
 
 /**
@@ -83,7 +78,6 @@ interface Service {
 export class LaneServer {
   readonly #options: LaneServerOptions;
   readonly #company = new Company({ lastsMs: COMPANY_LASTS_MS });
-  readonly #givingWay = new GivingWay();
   readonly #deliveries = new Portions();
   #stopping = false;
   #turns = 0;
@@ -124,7 +118,6 @@ export class LaneServer {
       vanished,
       oneByOne: vanished >= crashAlone ? laneBatch : 0,
       quantumEndsMs: performance.now() + quantumMs,
-      tookMs: 0,
     };
     this.#turns += 1;
     this.#company.look(this.#turns);
@@ -133,7 +126,6 @@ export class LaneServer {
       kind = await this.#serveBatches(service);
     } finally {
       this.#turns -= 1;
-      this.#givingWay.turnEnded(this.#turns);
       // The lane must be free before the seats empty, or the first of them would find it locked by this very turn.
       if (kind !== "yielded" && kind !== "lost") await turn.leave();
       seats.close(service.served, seatsAfter(kind));
@@ -144,13 +136,10 @@ export class LaneServer {
   async #serveBatches(service: Service): Promise<TurnEnd["kind"]> {
     for (;;) {
       if (service.requests.length === 0) return "empty";
-      await this.#giveWay(service);
       if (this.#stopping) return "stopped";
       if (this.#options.trouble.postgresAway) return "trouble";
       tell(BATCH_READ, service, service.requests);
-      const beganMs = performance.now();
       const result = await this.#options.groups.commit(this.#readyLane(service));
-      service.tookMs = performance.now() - beganMs;
       if (result === null) return service.turn.signal.aborted ? "lost" : "stopped";
       if (result.settled.length > 0) this.#observe(service, result);
       if (result.trouble !== null) {
@@ -162,18 +151,13 @@ export class LaneServer {
       if (answer === null) return "trouble";
       if (answer.kind === "released") return "empty";
       if (answer.kind !== "next") return answer.kind;
-      service.requests = answer.requests;
+      service.requests = this.#shortened(answer.requests);
     }
   }
 
-  /** Takes no more of a deep lane's requests at once than others should wait for, and lets those of the moment go first. */
-  async #giveWay(service: Service): Promise<void> {
-    const { requests, tookMs } = service;
-    if (requests.length < SHORT_BATCH || !this.#company.isThere) return;
-    const mostMs = Math.min(LONGEST_ASIDE_MS, tookMs);
-    await this.#givingWay.standAside({ turns: this.#turns, mostMs });
-    // The rest keep their place, and are handed out again.
-    service.requests = requests.slice(0, SHORT_BATCH);
+  /** Others may have come since a whole batch was asked for. What is left out keeps its place, and is handed out again. */
+  #shortened(requests: readonly StandingRequest[]): readonly StandingRequest[] {
+    return this.#company.isThere ? requests.slice(0, SHORT_BATCH) : requests;
   }
 
   #observe({ turn, requests }: Service, result: LaneResult): void {

@@ -284,7 +284,7 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     file: `${SRC}/ends-under-way.ts`,
     guard: "while (this.#jobs < bounds.underWay) {",
     without: "while (this.#waiting.length > 0) {",
-    tests: [{ file: UNDER_WAY, title: "no more than 64 jobs are ended before some are answered" }],
+    tests: [{ file: UNDER_WAY, title: "no more than 128 jobs are ended before some are answered" }],
   },
   {
     promise: "ends that are asked for while others are sent are counted after those",

@@ -4,7 +4,6 @@ import type { Guard } from "./guard.ts";
 
 const SRC = "apps/worker/src";
 const SERVER = "test/fleet/worker-lane-server.test.ts";
-const GIVING_WAY = "test/fleet/worker-giving-way.test.ts";
 
 export const MAKING_ROOM_GUARDS: readonly Guard[] = [
   {
@@ -24,8 +23,8 @@ export const MAKING_ROOM_GUARDS: readonly Guard[] = [
   {
     promise: "a lane takes a short batch of a whole one that it was handed before others came",
     file: `${SRC}/lane-server.ts`,
-    guard: "    service.requests = requests.slice(0, SHORT_BATCH);\n",
-    without: "",
+    guard: "return this.#company.isThere ? requests.slice(0, SHORT_BATCH) : requests;",
+    without: "return requests;",
     tests: [{ file: SERVER, title: "no more than a short batch of what it was handed" }],
   },
   {
@@ -41,27 +40,5 @@ export const MAKING_ROOM_GUARDS: readonly Guard[] = [
     guard: "if (this.#turns > 0) this.#company.expect();",
     without: "this.#company.expect();",
     tests: [{ file: SERVER, title: "nobody is expected where no lane is served" }],
-  },
-  {
-    promise: "a deep lane lets the others of the moment go first",
-    file: `${SRC}/lane-server.ts`,
-    guard: "    await this.#givingWay.standAside({ turns: this.#turns, mostMs });\n",
-    without: "",
-    tests: [{ file: SERVER, title: "stands aside until the lane beside it is through" }],
-  },
-  {
-    promise: "a deep lane goes on as soon as the others are through",
-    file: `${SRC}/giving-way.ts`,
-    guard: "if (turns <= this.#aside.size) this.#letGoOn();",
-    without: "",
-    tests: [{ file: GIVING_WAY, title: "until the others are through" }],
-  },
-  {
-    promise: "deep lanes do not wait for one another",
-    file: `${SRC}/giving-way.ts`,
-    guard: "      this.#letGoOn();\n      return;",
-    without: "      return;",
-    tests: [{ file: GIVING_WAY, title: "do not wait for one another" }],
-    hangs: true,
   },
 ];
