@@ -247,6 +247,8 @@ describe("lane server", () => {
     expect(first).toBe(100);
     expect(rest.slice(0, -1).every((size) => size === 32)).toBe(true);
     expect(rest).toHaveLength(7);
+    // Asked for, and not only taken: what a handoff brings in vain is paid for as well.
+    expect(beside.handoffs.map(({ options }) => options.batch)).toEqual(beside.handoffs.map(() => 32));
   });
 
   test("a lane takes no more than a short batch of what it was handed before another one came", async () => {
@@ -289,12 +291,12 @@ describe("lane server", () => {
   });
 
   test("nobody is expected where no lane is served", async () => {
-    const line = Array.from({ length: 100 }, (_none, number) => `${number}`);
+    const line = Array.from({ length: 300 }, (_none, number) => `${number}`);
     const { server } = serverOver(new Store(), { laneBatch: 100 });
     server.expectOthers();
     const turn = new LineTurn({ line, batch: 100 });
     await server.serve(turn, null);
-    expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100]);
+    expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100, 100, 100]);
   });
 
   test("stopping finishes the transaction, hands off what it settled, and leaves", async () => {
