@@ -99,7 +99,10 @@ describe("while jobs of a deep lane hold every slot", () => {
     await eventually(() => takenShallow() === 1);
     deep.open();
     const closing = consumer.close({ deadlineMs: 10_000 });
-    setTimeout(() => shallow.open(), 300);
+    await eventually(() => consumer.activeCount() === 1);
+    await pause(200);
+    expect(consumer.state).toBe("closing");
+    shallow.open();
     await closing;
     expect(consumer.activeCount()).toBe(0);
     expect(await redis.llen(`${corner.prefix}:{payment}:active`)).toBe(0);
