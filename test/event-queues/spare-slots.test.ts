@@ -82,6 +82,16 @@ describe("while jobs of a deep lane hold every slot", () => {
     await eventually(() => consumer.jobs.length === 2 * SLOTS + 5);
   });
 
+  test("a delayed job of a deep lane is not lost", async () => {
+    const { corner, redis, consumer, deep, shallow } = await crowd();
+    await openPlainQueues(corner).payment.add(DEEP, {}, { priority: 3, delay: 1 });
+    await pause(200);
+    expect(await redis.zcard(`${corner.prefix}:{payment}:delayed`)).toBe(1);
+    deep.open();
+    shallow.open();
+    await eventually(() => consumer.jobs.length === 2 * SLOTS + 1);
+  });
+
   test("it is told that others wait", async () => {
     let told = 0;
     const { addShallow, deep, shallow } = await crowd({ onOthersWaiting: () => (told += 1) });

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setTimeout as pause } from "node:timers/promises";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { Handoff, HandOffOptions, Settlement, StandingRequest } from "@junban/handoff-lock";
 import type { LaneBatch, LaneResult, LaneTrouble } from "@junban/order-store";
@@ -62,11 +63,18 @@ class Store {
   readonly batches: LaneBatch[] = [];
   troubleAt: { key: string; kind: LaneTrouble["kind"] } | null = null;
   whileCommitting: () => void = () => {};
+  /** How long a transaction takes. */
+  commitMs = 0;
+  /** How long nothing was committed before each transaction but the first. */
+  readonly idleMs: number[] = [];
+  #lastEndMs: number | null = null;
 
   async apply(batches: readonly LaneBatch[]): Promise<readonly LaneResult[]> {
+    if (this.#lastEndMs !== null) this.idleMs.push(performance.now() - this.#lastEndMs);
     this.batches.push(...batches);
-    await Promise.resolve();
+    await (this.commitMs > 0 ? pause(this.commitMs) : Promise.resolve());
     this.whileCommitting();
+    this.#lastEndMs = performance.now();
     return batches.map((batch) => this.#result(batch));
   }
 
@@ -288,6 +296,45 @@ describe("lane server", () => {
     const turn = new LineTurn({ line, batch: 100 });
     await server.serve(turn, null);
     expect(turn.handoffs.map(({ keys }) => keys.length)).toEqual([100, 32, 32, 32, 4]);
+  });
+
+  test("a deep lane stands aside as long as its transaction took, while others are there", async () => {
+    const store = new Store();
+    const { server } = serverOver(store, { laneBatch: 100 });
+    store.commitMs = 30;
+    store.whileCommitting = (): void => server.expectOthers();
+    const line = Array.from({ length: 32 + 3 * 32 }, (_none, number) => `${number}`);
+    await server.serve(new LineTurn({ line, batch: 32 }), null);
+    expect(store.idleMs).toHaveLength(3);
+    // Timers may fire up to a millisecond early.
+    expect(Math.min(...store.idleMs)).toBeGreaterThanOrEqual(29);
+  });
+
+  test("a deep lane stands aside no longer than 50 ms", async () => {
+    const store = new Store();
+    const { server } = serverOver(store, { laneBatch: 100 });
+    store.commitMs = 600;
+    store.whileCommitting = (): void => server.expectOthers();
+    const line = Array.from({ length: 2 * 32 }, (_none, number) => `${number}`);
+    await server.serve(new LineTurn({ line, batch: 32 }), null);
+    expect(store.idleMs).toHaveLength(1);
+    expect(store.idleMs[0]).toBeLessThan(550);
+  });
+
+  test("a lane stands aside neither while it is alone, nor with less in it than a short batch", async () => {
+    const line = Array.from({ length: 2 * 32 }, (_none, number) => `${number}`);
+    for (const [batch, isAlone] of [
+      [32, true],
+      [31, false],
+    ] as const) {
+      const store = new Store();
+      const { server } = serverOver(store, { laneBatch: 100 });
+      // As long as the longest that a lane stands aside, so that this is told from a busy machine.
+      store.commitMs = 50;
+      if (!isAlone) store.whileCommitting = (): void => server.expectOthers();
+      await server.serve(new LineTurn({ line, batch }), null);
+      expect(Math.min(...store.idleMs)).toBeLessThan(40);
+    }
   });
 
   test("nobody is expected where no lane is served", async () => {

@@ -1,4 +1,5 @@
 import { channel } from "node:diagnostics_channel";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Handoff, StandingRequest } from "@junban/handoff-lock";
 import { LaneUnavailableError } from "@junban/handoff-lock";
 import type { LaneResult, Outcome, Settled } from "@junban/order-store";
@@ -24,6 +25,8 @@ export interface TurnEnd {
 const SHORT_BATCH = 32;
 /** How long a process reckons with other lanes after it last had two, milliseconds. */
 const COMPANY_LASTS_MS = 100;
+/** Longest time that a deep lane stands aside after one transaction, milliseconds. */
+const ASIDE_MOST_MS = 50;
 
 /** What each of a batch's moments tells on its channel. */
 interface BatchMoment {
@@ -139,8 +142,10 @@ export class LaneServer {
       if (this.#stopping) return "stopped";
       if (this.#options.trouble.postgresAway) return "trouble";
       tell(BATCH_READ, service, service.requests);
+      const beganMs = performance.now();
       const result = await this.#options.groups.commit(this.#readyLane(service));
       if (result === null) return service.turn.signal.aborted ? "lost" : "stopped";
+      const tookMs = performance.now() - beganMs;
       if (result.settled.length > 0) this.#observe(service, result);
       if (result.trouble !== null) {
         this.#options.trouble.laneTrouble(service.turn.lcid, result.trouble);
@@ -152,7 +157,14 @@ export class LaneServer {
       if (answer.kind === "released") return "empty";
       if (answer.kind !== "next") return answer.kind;
       service.requests = this.#shortened(answer.requests);
+      await this.#standAside(service, tookMs);
     }
+  }
+
+  /** While others are there, a lane with more in it than a short batch has the process for half of the time at most. */
+  async #standAside({ requests }: Service, tookMs: number): Promise<void> {
+    if (!this.#company.isThere || requests.length < SHORT_BATCH) return;
+    await pause(Math.min(tookMs, ASIDE_MOST_MS));
   }
 
   /** Others may have come since a whole batch was asked for. What is left out keeps its place, and is handed out again. */

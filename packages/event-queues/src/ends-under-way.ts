@@ -15,7 +15,7 @@ interface Bounds {
 }
 
 /** Redis takes some 0.05 to 0.1 ms for a job, and answers nobody else during a call. */
-const ALONE: Bounds = { underWay: 128, aCall: 64 };
+const ALONE: Bounds = { underWay: 64, aCall: 32 };
 const BESIDE_OTHERS: Bounds = { underWay: 32, aCall: 16 };
 /** How long others are reckoned with after they were last seen, milliseconds. */
 const OTHERS_LAST_MS = 100;

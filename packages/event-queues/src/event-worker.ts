@@ -48,12 +48,13 @@ export interface EventWorkerOptions {
  * 4. When fetching is refused (memory limit, read-only), it waits a second before it asks again instead of spinning.
  * 5. While jobs of deep lanes hold its slots, others are fetched beside them (see SpareSlots).
  */
-export class EventWorker extends Worker<unknown, JobEnd> {
+export class EventWorker extends Worker<unknown, JobEnd, string, PlainBackend> {
   readonly #onError: (error: unknown) => void;
   readonly #mend: () => Promise<void>;
   readonly #cooling = new AbortController();
   readonly #writes: CorkedWrites;
-  readonly #spare: SpareSlots;
+  readonly #spare: SpareSlots<Job<unknown, JobEnd>>;
+  readonly #firstPriority: PlainBackend;
   #takenBeside = 0;
   #lastActivityMs = performance.now();
   #refusal: QueueUnavailableCode | null = null;
@@ -91,10 +92,12 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     this.#onError = options.onError;
     this.#writes = options.writes;
     const keys = new QueueKeys(options.prefix).getKeys(options.queueName);
+    this.#firstPriority = this.getBackend().ofFirstPriority();
     this.#spare = new SpareSlots({
       slots: options.concurrency,
+      fetch: async () => this.#fetchBeside(),
       waiting: async () => options.client.llen(keys["wait"] ?? ""),
-      take: async () => this.#takeBeside(),
+      process: async (job) => this.#processBeside(job),
       onFound: () => {
         options.underWay.makeRoom();
         options.onOthersWaiting?.();
@@ -172,12 +175,24 @@ export class EventWorker extends Worker<unknown, JobEnd> {
     return job;
   }
 
-  async #takeBeside(): Promise<void> {
+  /** Null also where Redis refuses or does not answer: the jobs that hold the slots meet the same, and end with it. */
+  async #fetchBeside(): Promise<Job<unknown, JobEnd> | null> {
+    if (this.isPaused() || this.closing !== undefined) return null;
     this.#takenBeside += 1;
     const token = `${this.id}:beside:${this.#takenBeside}`;
     try {
-      const job = (await this.getNextJob(token, { block: false })) as Job<unknown, JobEnd> | undefined;
-      if (job !== undefined) await this.processJob(job, token, () => false);
+      const [data, id] = (await this.#firstPriority.moveToActive(token)) as unknown as NextJob;
+      return data ? await this.nextJobFromJobData(data, id, token) : null;
+    } catch (error) {
+      this.#onError(error);
+      await this.#calmDown(error);
+      return null;
+    }
+  }
+
+  async #processBeside(job: Job<unknown, JobEnd>): Promise<void> {
+    try {
+      await this.processJob(job, job.token ?? "", () => false);
     } catch (error) {
       this.#onError(error);
     }
@@ -190,12 +205,16 @@ export class EventWorker extends Worker<unknown, JobEnd> {
       this.#refusal = null;
       return job;
     } catch (error) {
-      // What a single job is guilty of says nothing about Redis.
-      if (stumbled(error)) await this.#mend();
-      else this.#refusal = unavailable(error).code;
-      await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);
+      if (!stumbled(error)) this.#refusal = unavailable(error).code;
+      await this.#calmDown(error);
       throw error;
     }
+  }
+
+  /** Before the next fetch. What a single job is guilty of is mended, and says nothing about Redis. */
+  async #calmDown(failure: unknown): Promise<void> {
+    if (stumbled(failure)) await this.#mend();
+    await sleep(COOL_DOWN_MS, undefined, { signal: this.#cooling.signal }).catch(() => undefined);
   }
 
   protected override async handleCompleted(

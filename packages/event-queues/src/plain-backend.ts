@@ -19,6 +19,12 @@ const FIELDS_READ: ReadonlySet<string> = new Set([
 /** BullMQ's scripts that hand out a job. */
 const FETCHING: ReadonlySet<string> = new Set(["moveToActive", "moveToFinished", "moveToDelayed"]);
 
+interface Own {
+  readonly client: Redis;
+  readonly writes: CorkedWrites;
+  readonly underWay: EndsUnderWay;
+}
+
 type Arguments = Parameters<RedisQueueBackend["execCommand"]>;
 type Client = Awaited<RedisQueueBackend["client"]>;
 type Completed = Awaited<ReturnType<RedisQueueBackend["moveToCompleted"]>>;
@@ -29,14 +35,13 @@ type Completed = Awaited<ReturnType<RedisQueueBackend["moveToCompleted"]>>;
  * would otherwise be fetched, not be read, and be fetched again for ever, with its whole queue behind it.
  */
 export class PlainBackend extends RedisQueueBackend {
+  readonly #own: Own;
   readonly #client: Redis;
   readonly #ends: JobEnds;
 
-  constructor(
-    own: { readonly client: Redis; readonly writes: CorkedWrites; readonly underWay: EndsUnderWay },
-    ...given: ConstructorParameters<typeof RedisQueueBackend>
-  ) {
+  constructor(own: Own, ...given: ConstructorParameters<typeof RedisQueueBackend>) {
     super(...given);
+    this.#own = own;
     this.#client = own.client;
     this.#ends = new JobEnds({
       ...own,
@@ -44,6 +49,17 @@ export class PlainBackend extends RedisQueueBackend {
       argumentsFor: (...completion) =>
         this.moveToCompletedArgs(...completion) as (string | number | Buffer)[],
     });
+  }
+
+  /**
+   * The same queue for fetching alone, on which nothing but jobs of first priority is to be had: BullMQ's script finds nothing
+   * where it looks for the others. The bare prefix is no key of the queue, whatever ids its jobs have.
+   */
+  ofFirstPriority(): PlainBackend {
+    const { keys, toKey, opts } = this.queue;
+    const nothing = keys[""] ?? "";
+    const seen = { ...keys, prioritized: nothing, pc: nothing, delayed: nothing };
+    return new PlainBackend(this.#own, this.connection, this.name, seen, toKey, opts, undefined, false);
   }
 
   override execCommand(...[client, name, args]: Arguments): unknown {

@@ -1,11 +1,13 @@
-export interface SpareSlotsOptions {
+export interface SpareSlotsOptions<Found> {
   /** Slots of the worker that these come on top of. */
   readonly slots: number;
-  /** How many jobs of first priority wait in the queue. */
+  /** Fetches one job of first priority; null where none waits, or none can be had. Must not reject. */
+  readonly fetch: () => Promise<Found | null>;
+  /** How many jobs of first priority wait. */
   readonly waiting: () => Promise<number>;
-  /** Fetches one job and processes it; resolves once it has ended, and at once where none waits. Must not reject. */
-  readonly take: () => Promise<void>;
-  /** Told whenever some are found to wait. */
+  /** Processes a job that was fetched; resolves once it has ended. Must not reject. */
+  readonly process: (found: Found) => Promise<void>;
+  /** Told of each that was found. */
   readonly onFound: () => void;
 }
 
@@ -20,8 +22,8 @@ const LOOK_EVERY_MS = 10;
  * jobs of deep lanes hold at least half of a worker's slots, jobs of first priority are therefore looked for and taken into slots
  * beyond those, an eighth of them at most. Each is given back when its job has ended, so that a flood never gets hold of them for long.
  */
-export class SpareSlots {
-  readonly #options: SpareSlotsOptions;
+export class SpareSlots<Found> {
+  readonly #options: SpareSlotsOptions<Found>;
   readonly #most: number;
   readonly #crowdedFrom: number;
   readonly #taken = new Set<Promise<void>>();
@@ -30,7 +32,7 @@ export class SpareSlots {
   #isLooking = false;
   #isClosed = false;
 
-  constructor(options: SpareSlotsOptions) {
+  constructor(options: SpareSlotsOptions<Found>) {
     this.#options = options;
     this.#most = Math.ceil(options.slots * SPARE_SHARE);
     this.#crowdedFrom = Math.ceil(options.slots * CROWDED_SHARE);
@@ -60,23 +62,30 @@ export class SpareSlots {
     this.#timer = undefined;
   }
 
+  /** The first of those that wait is fetched in the same trip to Redis that asks how many others there are. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#taken.size >= this.#most) return;
     this.#isLooking = true;
-    try {
-      const waiting = await this.#options.waiting();
-      if (waiting > 0) this.#options.onFound();
-      const wanted = Math.min(waiting, this.#most - this.#taken.size);
-      for (let taken = 0; taken < wanted && !this.#isClosed; taken += 1) this.#take();
-    } catch {
-      // Whoever cannot ask cannot fetch either, and fetching tells of it.
-    } finally {
-      this.#isLooking = false;
-    }
+    const [isFound, others] = await Promise.all([this.#take(), this.#options.waiting().catch(() => 0)]);
+    this.#isLooking = false;
+    if (!isFound) return;
+    const wanted = Math.min(others, this.#most - this.#taken.size);
+    for (let taken = 0; taken < wanted && !this.#isClosed; taken += 1) void this.#take();
   }
 
-  #take(): void {
-    const taken = this.#options.take().finally(() => this.#taken.delete(taken));
+  /** Whether one was found. It is processed from then on, which is not waited for. */
+  async #take(): Promise<boolean> {
+    const fetching = this.#options.fetch();
+    const taken = fetching
+      .then(async (found) => this.#process(found))
+      .finally(() => this.#taken.delete(taken));
     this.#taken.add(taken);
+    return (await fetching) !== null;
+  }
+
+  async #process(found: Found | null): Promise<void> {
+    if (found === null) return;
+    this.#options.onFound();
+    await this.#options.process(found);
   }
 }

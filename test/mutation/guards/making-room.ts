@@ -35,6 +35,27 @@ export const MAKING_ROOM_GUARDS: readonly Guard[] = [
     tests: [{ file: SERVER, title: "as soon as a job of another one is on its way" }],
   },
   {
+    promise: "a deep lane stands aside while others are there",
+    file: `${SRC}/lane-server.ts`,
+    guard: "      await this.#standAside(service, tookMs);\n",
+    without: "",
+    tests: [{ file: SERVER, title: "a deep lane stands aside as long as its transaction took" }],
+  },
+  {
+    promise: "standing aside has an end",
+    file: `${SRC}/lane-server.ts`,
+    guard: "await pause(Math.min(tookMs, ASIDE_MOST_MS));",
+    without: "await pause(tookMs);",
+    tests: [{ file: SERVER, title: "a deep lane stands aside no longer than 50 ms" }],
+  },
+  {
+    promise: "a lane that is alone, or has little in it, does not stand aside",
+    file: `${SRC}/lane-server.ts`,
+    guard: "    if (!this.#company.isThere || requests.length < SHORT_BATCH) return;\n",
+    without: "",
+    tests: [{ file: SERVER, title: "a lane stands aside neither while it is alone" }],
+  },
+  {
     promise: "nobody is expected where no lane is served",
     file: `${SRC}/lane-server.ts`,
     guard: "if (this.#turns > 0) this.#company.expect();",
