@@ -40,23 +40,37 @@ class Ending {
   }
 }
 
-test("no more than 64 jobs are ended before some are answered, and then those that waited, in their order", async () => {
+test("no more than 128 jobs are ended before some are answered, and then those that waited, in their order", async () => {
   const underWay = new EndsUnderWay();
-  const [first, many] = [new Ending(underWay, 32), new Ending(underWay, 75)];
+  const [first, many] = [new Ending(underWay, 64), new Ending(underWay, 150)];
   const last = new Ending(underWay, 1);
-  expect([first.sizes, many.sizes, last.sizes]).toEqual([[32], [32], []]);
+  expect([first.sizes, many.sizes, last.sizes]).toEqual([[64], [64], []]);
 
   await first.answer(0);
-  expect([many.sizes, last.sizes]).toEqual([[32, 32], []]);
+  expect([many.sizes, last.sizes]).toEqual([[64, 64], []]);
   await many.answer(0);
-  expect([many.sizes, last.sizes]).toEqual([[32, 32, 11], [1]]);
+  expect([many.sizes, last.sizes]).toEqual([[64, 64, 22], [1]]);
 });
 
 test("whoever asks again while sending is counted with what it sends first", async () => {
   const ending = new Ending(new EndsUnderWay(), 1_000);
+  expect(ending.sizes).toEqual([64, 64]);
+  await ending.answer(0);
+  expect(ending.sizes).toEqual([64, 64, 64]);
+});
+
+test("half as much is sent at a time while deep lanes hold the slots of a queue, or of another one", async () => {
+  const underWay = new EndsUnderWay();
+  underWay.crowdBegan();
+  underWay.crowdBegan();
+  const ending = new Ending(underWay, 1_000);
   expect(ending.sizes).toEqual([32, 32]);
+  underWay.crowdEnded();
   await ending.answer(0);
   expect(ending.sizes).toEqual([32, 32, 32]);
+  underWay.crowdEnded();
+  await ending.answer(1);
+  expect(ending.sizes).toEqual([32, 32, 32, 64, 64]);
 });
 
 test("less is sent at a time while others wait, and as much as ever a while later", async () => {
@@ -70,5 +84,5 @@ test("less is sent at a time while others wait, and as much as ever a while late
 
   nowMs += 100;
   await ending.answer(1);
-  expect(ending.sizes).toEqual([16, 16, 16, 32, 32]);
+  expect(ending.sizes).toEqual([16, 16, 16, 64, 64]);
 });

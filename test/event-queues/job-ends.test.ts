@@ -90,6 +90,37 @@ describe("jobs that end at one moment", () => {
     expect(consumer.errors).toEqual([]);
   }, 60_000);
 
+  test("are completed fewer a call where they are of deep lanes, and those hold the slots", async () => {
+    const corner = freshRedis();
+    const gate = createGate();
+    const jobs = Array.from({ length: 256 }, () => ({
+      name: "payment.deep",
+      data: {},
+      opts: { priority: 1 },
+    }));
+    await openPlainQueues(corner).payment.addBulk(jobs);
+    const consumer = startConsumer(corner, {
+      concurrency: 256,
+      process: async () => {
+        await gate.opened;
+        return { kind: "completed" };
+      },
+    });
+    await eventually(() => consumer.activeCount() === 256);
+    const watching = await connectTo(corner).monitor();
+    const sizes: number[] = [];
+    watching.on("monitor", (_time: string, args: readonly string[]) => {
+      // Behind twenty-some keys and settings, three arguments for each job.
+      const isOurs = args[0] === "evalsha" && args.includes(`${corner.prefix}:{payment}:`);
+      if (isOurs && args.length > 60) sizes.push(args.length);
+    });
+    gate.open();
+    await eventually(() => consumer.activeCount() === 0);
+    await eventually(() => sizes.length > 0);
+    watching.disconnect();
+    expect(sizes[0]).toBeLessThan(3 * 32 + 60);
+  });
+
   test("end although one of them has been taken by another worker, and that one is left to it", async () => {
     const corner = freshRedis();
     const { consumer, ids, gate } = await jobsAtTheGate(corner, 10);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
+import { SpareSlots } from "../../packages/event-queues/src/spare-slots.ts";
 import { eventually, freshRedis } from "../support/index.ts";
 import { createGate, openPlainQueues, startConsumer } from "./setting.ts";
 import type { Corner, Gate, Overrides, TestConsumer } from "./setting.ts";
@@ -131,6 +132,32 @@ describe("while jobs of a deep lane hold every slot", () => {
     consumer.resume();
     await eventually(() => takenShallow() === 1);
   });
+});
+
+test("it is told of a crowd when deep jobs come to hold half of the slots, and until they no longer do", async () => {
+  const told: boolean[] = [];
+  const spare = new SpareSlots<never>({
+    slots: 4,
+    fetch: () => Promise.resolve(null),
+    waiting: () => Promise.resolve(0),
+    process: () => Promise.resolve(),
+    onCrowd: (isThere) => told.push(isThere),
+    onFound: () => {},
+  });
+  spare.deepBegan();
+  expect(told).toEqual([]);
+  spare.deepBegan();
+  spare.deepBegan();
+  expect(told).toEqual([true]);
+  spare.deepEnded();
+  expect(told).toEqual([true]);
+  spare.deepEnded();
+  expect(told).toEqual([true, false]);
+  spare.deepEnded();
+  spare.deepBegan();
+  spare.deepBegan();
+  await spare.close();
+  expect(told).toEqual([true, false, true, false]);
 });
 
 test("a consumer whose slots are held by jobs of first priority takes nothing beyond them", async () => {

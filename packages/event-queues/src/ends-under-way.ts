@@ -15,7 +15,9 @@ interface Bounds {
 }
 
 /** Redis takes some 0.05 to 0.1 ms for a job, and answers nobody else during a call. */
-const ALONE: Bounds = { underWay: 64, aCall: 32 };
+const ORDINARY: Bounds = { underWay: 128, aCall: 64 };
+/** While deep lanes hold the slots. Whoever comes then meets what is under way at each of its first steps. */
+const BESIDE_A_CROWD: Bounds = { underWay: 64, aCall: 32 };
 const BESIDE_OTHERS: Bounds = { underWay: 32, aCall: 16 };
 /** How long others are reckoned with after they were last seen, milliseconds. */
 const OTHERS_LAST_MS = 100;
@@ -34,6 +36,7 @@ export class EndsUnderWay {
   readonly #clock: () => number;
   readonly #waiting: SendEnds[] = [];
   #jobs = 0;
+  #crowds = 0;
   #isSending = false;
   #othersUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -46,6 +49,15 @@ export class EndsUnderWay {
     this.#othersUntilMs = this.#clock() + OTHERS_LAST_MS;
   }
 
+  /** Jobs of deep lanes hold the slots of a queue from here on. */
+  crowdBegan(): void {
+    this.#crowds += 1;
+  }
+
+  crowdEnded(): void {
+    this.#crowds -= 1;
+  }
+
   /** Calls `send` once there is room, in the order of asking; in this very step if there is, unless another one is calling. */
   whenThereIsRoom(send: SendEnds): void {
     this.#waiting.push(send);
@@ -56,13 +68,18 @@ export class EndsUnderWay {
     // Whoever sends may ask again at once, before it is counted what was sent.
     if (this.#isSending) return;
     this.#isSending = true;
-    const bounds = this.#clock() < this.#othersUntilMs ? BESIDE_OTHERS : ALONE;
+    const bounds = this.#bounds();
     while (this.#jobs < bounds.underWay) {
       const send = this.#waiting.shift();
       if (send === undefined) break;
       this.#send(send, bounds);
     }
     this.#isSending = false;
+  }
+
+  #bounds(): Bounds {
+    if (this.#clock() < this.#othersUntilMs) return BESIDE_OTHERS;
+    return this.#crowds > 0 ? BESIDE_A_CROWD : ORDINARY;
   }
 
   #send(send: SendEnds, { aCall }: Bounds): void {

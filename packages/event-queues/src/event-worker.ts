@@ -98,6 +98,10 @@ export class EventWorker extends Worker<unknown, JobEnd, string, PlainBackend> {
       fetch: async () => this.#fetchBeside(),
       waiting: async () => options.client.llen(keys["wait"] ?? ""),
       process: async (job) => this.#processBeside(job),
+      onCrowd: (isThere) => {
+        if (isThere) options.underWay.crowdBegan();
+        else options.underWay.crowdEnded();
+      },
       onFound: () => {
         options.underWay.makeRoom();
         options.onOthersWaiting?.();

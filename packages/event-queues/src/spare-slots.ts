@@ -7,6 +7,8 @@ export interface SpareSlotsOptions<Found> {
   readonly waiting: () => Promise<number>;
   /** Processes a job that was fetched; resolves once it has ended. Must not reject. */
   readonly process: (found: Found) => Promise<void>;
+  /** Told when jobs of deep lanes begin to hold half of the slots, and when they no longer do. */
+  readonly onCrowd: (isThere: boolean) => void;
   /** Told of each that was found. */
   readonly onFound: () => void;
 }
@@ -43,6 +45,7 @@ export class SpareSlots<Found> {
     this.#deep += 1;
     if (this.#isClosed || this.#timer !== undefined || this.#deep < this.#crowdedFrom) return;
     this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    this.#options.onCrowd(true);
   }
 
   deepEnded(): void {
@@ -58,8 +61,10 @@ export class SpareSlots<Found> {
   }
 
   #stopLooking(): void {
+    if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#options.onCrowd(false);
   }
 
   /** The first of those that wait is fetched in the same trip to Redis that asks how many others there are. */

@@ -12,6 +12,7 @@ import { ORDER_STORE_GUARDS } from "./order-store.ts";
 import { ORDER_TRANSACTION_GUARDS } from "./order-transaction.ts";
 import { ORDER_UPDATES_GUARDS } from "./order-updates.ts";
 import { ORDERS_GUARDS } from "./orders.ts";
+import { QUEUES_BESIDE_A_FLOOD_GUARDS } from "./queues-beside-a-flood.ts";
 import { RELAY_GUARDS } from "./relay.ts";
 import { RESTORING_GUARDS } from "./restoring.ts";
 import { SERVICE_GUARDS } from "./service.ts";
@@ -27,6 +28,7 @@ export const GUARDS: readonly Guard[] = [
   ...ORDER_TRANSACTION_GUARDS,
   ...ORDER_STORE_GUARDS,
   ...EVENT_QUEUES_GUARDS,
+  ...QUEUES_BESIDE_A_FLOOD_GUARDS,
   ...COMMIT_GROUPS_GUARDS,
   ...MAKING_ROOM_GUARDS,
   ...WORKER_GUARDS,

@@ -13,8 +13,6 @@ const LINE = "test/event-queues/publish-line.test.ts";
 const PUBLISHER_OUTAGE = "test/event-queues/publisher-outage.test.ts";
 const CONSUMER = "test/event-queues/consumer.test.ts";
 const JOB_ENDS = "test/event-queues/job-ends.test.ts";
-const UNDER_WAY = "test/event-queues/ends-under-way.test.ts";
-const SPARE = "test/event-queues/spare-slots.test.ts";
 const OUTAGE = "test/event-queues/consumer-outage.test.ts";
 const RAW = "test/event-queues/raw-jobs.test.ts";
 const SILENT = "test/event-queues/silent-connections.test.ts";
@@ -278,90 +276,6 @@ export const EVENT_QUEUES_GUARDS: readonly Guard[] = [
     guard: "this.#waiting.splice(0, most)",
     without: "this.#waiting.splice(0)",
     tests: [{ file: JOB_ENDS, title: "are completed in several calls" }],
-  },
-  {
-    promise: "only so many jobs' ends are under way at a time",
-    file: `${SRC}/ends-under-way.ts`,
-    guard: "while (this.#jobs < bounds.underWay) {",
-    without: "while (this.#waiting.length > 0) {",
-    tests: [{ file: UNDER_WAY, title: "no more than 64 jobs are ended before some are answered" }],
-  },
-  {
-    promise: "ends that are asked for while others are sent are counted after those",
-    file: `${SRC}/ends-under-way.ts`,
-    guard: "    if (this.#isSending) return;\n",
-    without: "",
-    tests: [{ file: UNDER_WAY, title: "whoever asks again while sending" }],
-  },
-  {
-    promise: "less is ended at a time while others wait",
-    file: `${SRC}/ends-under-way.ts`,
-    guard: "this.#clock() < this.#othersUntilMs ? BESIDE_OTHERS : ALONE",
-    without: "ALONE",
-    tests: [{ file: UNDER_WAY, title: "less is sent at a time while others wait" }],
-  },
-  {
-    promise: "jobs of other orders are taken beside those of a deep lane",
-    file: `${SRC}/spare-slots.ts`,
-    guard: "Promise.all([this.#take(), ",
-    without: "Promise.all([false, ",
-    tests: [{ file: SPARE, title: "is processed beside them" }],
-  },
-  {
-    promise: "only so many slots are added",
-    file: `${SRC}/spare-slots.ts`,
-    guard: "Math.min(others, this.#most - this.#taken.size)",
-    without: "others",
-    tests: [{ file: SPARE, title: "no more than an eighth of the slots is added" }],
-  },
-  {
-    promise: "a job of a deep lane gets no added slot",
-    file: `${SRC}/event-worker.ts`,
-    guard: 'await this.processJob(job, job.token ?? "", () => false)',
-    without: 'await this.processJob(job, job.token ?? "", () => true)',
-    tests: [{ file: SPARE, title: "nothing more of the deep lane" }],
-  },
-  {
-    promise: "only jobs of first priority are looked for",
-    file: `${SRC}/plain-backend.ts`,
-    guard: "prioritized: nothing, pc: nothing, ",
-    without: "",
-    tests: [{ file: SPARE, title: "nothing more of the deep lane" }],
-  },
-  {
-    promise: "looking leaves delayed jobs where they are",
-    file: `${SRC}/plain-backend.ts`,
-    guard: ", delayed: nothing }",
-    without: " }",
-    tests: [{ file: SPARE, title: "a delayed job of a deep lane is not lost" }],
-  },
-  {
-    promise: "a paused consumer takes nothing into added slots",
-    file: `${SRC}/event-worker.ts`,
-    guard: "    if (this.isPaused() || this.closing !== undefined) return null;\n",
-    without: "",
-    tests: [{ file: SPARE, title: "a paused consumer takes nothing beside them" }],
-  },
-  {
-    promise: "no slot is added where jobs of first priority hold them",
-    file: `${SRC}/event-worker.ts`,
-    guard: "const isDeep = job.priority > 0;",
-    without: "const isDeep = true;",
-    tests: [{ file: SPARE, title: "takes nothing beyond them" }],
-  },
-  {
-    promise: "closing waits for the jobs in added slots",
-    file: `${SRC}/event-worker.ts`,
-    guard: "    if (force !== true) await this.#spare.close();\n",
-    without: "",
-    tests: [{ file: SPARE, title: "closing waits until the jobs beside them have ended" }],
-  },
-  {
-    promise: "it is told when others wait beside a deep lane",
-    file: `${SRC}/spare-slots.ts`,
-    guard: "    this.#options.onFound();\n",
-    without: "",
-    tests: [{ file: SPARE, title: "it is told that others wait" }],
   },
   {
     promise: "what an access list of Redis hides does not hide the rest",
