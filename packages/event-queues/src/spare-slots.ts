@@ -9,7 +9,7 @@ export interface SpareSlotsOptions<Found> {
   readonly process: (found: Found) => Promise<void>;
   /** Told when jobs of deep lanes begin to hold half of the slots, and when they no longer do. */
   readonly onCrowd: (isThere: boolean) => void;
-  /** Told of each that was found. */
+  /** Told whenever some are found to wait. */
   readonly onFound: () => void;
 }
 
@@ -67,30 +67,24 @@ export class SpareSlots<Found> {
     this.#options.onCrowd(false);
   }
 
-  /** The first of those that wait is fetched in the same trip to Redis that asks how many others there are. */
+  /** Asked first, since mostly nobody waits, and asking for the length of a list is far cheaper than fetching in vain. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#taken.size >= this.#most) return;
     this.#isLooking = true;
-    const [isFound, others] = await Promise.all([this.#take(), this.#options.waiting().catch(() => 0)]);
+    const waiting = await this.#options.waiting().catch(() => 0);
     this.#isLooking = false;
-    if (!isFound) return;
-    const wanted = Math.min(others, this.#most - this.#taken.size);
-    for (let taken = 0; taken < wanted && !this.#isClosed; taken += 1) void this.#take();
+    if (waiting > 0) this.#options.onFound();
+    const wanted = Math.min(waiting, this.#most - this.#taken.size);
+    for (let taken = 0; taken < wanted && !this.#isClosed; taken += 1) this.#take();
   }
 
-  /** Whether one was found. It is processed from then on, which is not waited for. */
-  async #take(): Promise<boolean> {
-    const fetching = this.#options.fetch();
-    const taken = fetching
-      .then(async (found) => this.#process(found))
-      .finally(() => this.#taken.delete(taken));
+  #take(): void {
+    const taken = this.#process().finally(() => this.#taken.delete(taken));
     this.#taken.add(taken);
-    return (await fetching) !== null;
   }
 
-  async #process(found: Found | null): Promise<void> {
-    if (found === null) return;
-    this.#options.onFound();
-    await this.#options.process(found);
+  async #process(): Promise<void> {
+    const found = await this.#options.fetch();
+    if (found !== null) await this.#options.process(found);
   }
 }

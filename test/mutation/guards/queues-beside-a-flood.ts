@@ -53,15 +53,15 @@ export const QUEUES_BESIDE_A_FLOOD_GUARDS: readonly Guard[] = [
   {
     promise: "jobs of other orders are taken beside those of a deep lane",
     file: `${SRC}/spare-slots.ts`,
-    guard: "Promise.all([this.#take(), ",
-    without: "Promise.all([false, ",
+    guard: "taken < wanted && !this.#isClosed; taken += 1) this.#take();",
+    without: "taken < 0; taken += 1) this.#take();",
     tests: [{ file: SPARE, title: "is processed beside them" }],
   },
   {
     promise: "only so many slots are added",
     file: `${SRC}/spare-slots.ts`,
-    guard: "Math.min(others, this.#most - this.#taken.size)",
-    without: "others",
+    guard: "Math.min(waiting, this.#most - this.#taken.size)",
+    without: "waiting",
     tests: [{ file: SPARE, title: "no more than an eighth of the slots is added" }],
   },
   {
@@ -109,7 +109,7 @@ export const QUEUES_BESIDE_A_FLOOD_GUARDS: readonly Guard[] = [
   {
     promise: "it is told when others wait beside a deep lane",
     file: `${SRC}/spare-slots.ts`,
-    guard: "    this.#options.onFound();\n",
+    guard: "    if (waiting > 0) this.#options.onFound();\n",
     without: "",
     tests: [{ file: SPARE, title: "it is told that others wait" }],
   },
